@@ -57,20 +57,36 @@ export function sendNaively(options: DirectOptions): Promise<Sample> {
 
 /** The fastest sender of one process that stores nothing: signs and sends in batches, several in flight at once. */
 export function sendPipelined(options: DirectOptions): Promise<Sample> {
+  return withConnection(options, async (rpc, signer) => void (await sendInBatches(rpc, signer, options)));
+}
+
+/** The same, and reads each receipt: what a sender without a journal needs to say how each transaction ended. */
+export function sendAndReadReceipts(options: DirectOptions): Promise<Sample> {
   return withConnection(options, async (rpc, signer) => {
-    const underway = new Set<Promise<void>>();
-    for (let first = 0; first < options.count; first += BATCH) {
-      const batch: Hex[] = [];
-      for (let nonce = first; nonce < Math.min(first + BATCH, options.count); nonce++) {
-        batch.push(await sign(signer, options, nonce));
-      }
-      const sent = sendBatch(rpc, batch).finally(() => underway.delete(sent));
-      underway.add(sent);
-      if (underway.size >= BATCHES_AT_ONCE) await Promise.race(underway);
+    const hashes = await sendInBatches(rpc, signer, options);
+    for (let first = 0; first < hashes.length; first += BATCH * BATCHES_AT_ONCE) {
+      await askEach(rpc, 'eth_getTransactionReceipt', hashes.slice(first, first + BATCH * BATCHES_AT_ONCE));
     }
-    await Promise.all(underway);
-    await waitUntilMined(options);
   });
+}
+
+async function sendInBatches(rpc: RpcEndpoint, signer: TransactionSigner, options: DirectOptions): Promise<unknown[]> {
+  const hashes: unknown[] = [];
+  const underway = new Set<Promise<void>>();
+  for (let first = 0; first < options.count; first += BATCH) {
+    const batch: Hex[] = [];
+    for (let nonce = first; nonce < Math.min(first + BATCH, options.count); nonce++) {
+      batch.push(await sign(signer, options, nonce));
+    }
+    const sent = sendBatch(rpc, batch)
+      .then((own) => void hashes.push(...own))
+      .finally(() => underway.delete(sent));
+    underway.add(sent);
+    if (underway.size >= BATCHES_AT_ONCE) await Promise.race(underway);
+  }
+  await Promise.all(underway);
+  await waitUntilMined(options);
+  return hashes;
 }
 
 /** The rate of the chain itself: everything is signed before the clock starts. */
@@ -104,13 +120,14 @@ function sign(signer: TransactionSigner, { chainId }: DirectOptions, nonce: numb
   return signer.sign(createTransfer(chainId, nonce));
 }
 
-async function sendBatch(rpc: RpcEndpoint, batch: readonly Hex[]): Promise<void> {
-  const method = 'eth_sendRawTransaction';
+const sendBatch = (rpc: RpcEndpoint, batch: readonly Hex[]) => askEach(rpc, 'eth_sendRawTransaction', batch);
+
+async function askEach(rpc: RpcEndpoint, method: string, params: readonly unknown[]): Promise<unknown[]> {
   const { results } = await rpc.post(
-    batch.map((raw) => ({ method, params: [raw] })),
+    params.map((param) => ({ method, params: [param] })),
     LIMITS,
   );
-  for (const result of results) valueOf(result, method);
+  return results.map((result) => valueOf(result, method));
 }
 
 export function connectEndpoint({ rpcUrl, chainId }: Pick<DirectOptions, 'rpcUrl' | 'chainId'>): RpcEndpoint {

@@ -84,8 +84,8 @@ async function watchSubmitted(redisUrl: string, lane: LaneId, onSubmitted: (jobI
       const streams = await redis.xread('BLOCK', 0, 'STREAMS', eventsKey(lane), last);
       for (const [id, fields] of streams?.flatMap(([, entries]) => entries) ?? []) {
         last = id;
-        const text = (name: string): string => fields[fields.indexOf(name) + 1] ?? '';
-        if (text('type') === 'transactionSubmitted') onSubmitted(text('job'));
+        const [type, jobId = ''] = fields[1]?.split(' ') ?? [];
+        if (type === 'transactionSubmitted') onSubmitted(jobId);
       }
     }
   };

@@ -4,6 +4,7 @@ import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
 import {
   createJavaScriptSigner,
+  sendAndReadReceipts,
   sendNaively,
   sendPipelined,
   sendPresigned,
@@ -19,6 +20,7 @@ import { withCleanup } from '../with-cleanup.js';
 
 const BASELINE = 'pipelined, no journal';
 const IN_JAVASCRIPT = 'pipelined, signs in JavaScript';
+const WITH_RECEIPTS = 'pipelined, reads receipts';
 const NAIVE = 'naive loop';
 const OURS = 'tollgate';
 
@@ -55,7 +57,7 @@ export function runJobsLane(options: LaneOptions): Promise<LaneResult> {
 }
 
 function createCase(name: string, chain: Devnet, store: BenchJournal, { naive, others }: Counts): Case {
-  const roles = { sender: [process.pid], redis: [store.redisPid] };
+  const roles = { sender: [process.pid], redis: [store.redisPid], chain: [chain.pid] };
   const direct = (send: (options: DirectOptions) => Promise<Sample>, count: number) => async (): Promise<Sample> => {
     const wallet = await createBenchWallet(chain.rpcUrl);
     const readCores = watchProcessors(roles);
@@ -73,6 +75,7 @@ function createCase(name: string, chain: Devnet, store: BenchJournal, { naive, o
         name: IN_JAVASCRIPT,
         measure: direct((options) => sendPipelined({ ...options, createSigner: createJavaScriptSigner }), others),
       },
+      { name: WITH_RECEIPTS, measure: direct(sendAndReadReceipts, others) },
       { name: 'raw, signed before', measure: direct(sendPresigned, others) },
       { name: OURS, measure: () => carryOut(chain, store, others) },
     ],
@@ -84,7 +87,7 @@ async function carryOut(chain: Devnet, { journal, redisPid }: BenchJournal, coun
   const wallet = await createBenchWallet(rpcUrl);
   const lane = await adoptLane(journal, chainId, wallet);
   await submitJobs(journal, lane, count);
-  const readCores = watchProcessors({ sender: [process.pid], redis: [redisPid] });
+  const readCores = watchProcessors({ sender: [process.pid], redis: [redisPid], chain: [chain.pid] });
   const startedMs = performance.now();
   const { stop } = startRunner({ journal, rpcUrl, chainId, wallet });
   await waitUntilEnded(journal, [lane]);

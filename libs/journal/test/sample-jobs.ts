@@ -4,7 +4,7 @@ import { createPermit2Transfer, type Hex, type PaymentToSign } from '@tollgate/p
 import type { Redis } from 'ioredis';
 
 import type { JobFailure, LaneId, PlannedStep } from '../src/jobs/job.js';
-import { createLaneId, eventsKey, jobKey, laneKey } from '../src/jobs/keys.js';
+import { createLaneId, eventsKey, jobKey } from '../src/jobs/keys.js';
 import type { PutAttemptRequest, StepWrite, SubmitRequest } from '../src/jobs/transition.js';
 import type { Journal } from '../src/store/journal.js';
 
@@ -115,7 +115,7 @@ export async function spoilJob(redis: Redis, lane: LaneId, jobId: string): Promi
 /** Adds events that cannot be read, as a later release or damage may leave them. */
 export async function spoilEvents(redis: Redis, lane: LaneId, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
-    const sequence = await redis.hincrby(laneKey(lane), 'sequence', 1);
-    await redis.xadd(eventsKey(lane), `${sequence}-0`, 'type', 'somethingElse');
+    const [last] = await redis.xrevrange(eventsKey(lane), '+', '-', 'COUNT', 1);
+    await redis.xadd(eventsKey(lane), `${Number.parseInt(last?.[0] ?? '0', 10) + 1}-0`, 'event', 'somethingElse');
   }
 }

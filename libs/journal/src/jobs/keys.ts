@@ -49,10 +49,8 @@ export const jobKey = (lane: LaneId, jobId: string): string => `${root(lane)}job
 export const openKey = (lane: LaneId): string => `${root(lane)}open`;
 /** All stored jobs, by submission time. */
 export const jobsKey = (lane: LaneId): string => `${root(lane)}jobs`;
-/** `jobId/step` of the steps that have a nonce and have not ended, by nonce. */
+/** `jobId/step` of the steps that have a nonce and have not ended, by nonce; by -1 - nonce once they are mined. */
 export const flightKey = (lane: LaneId): string => `${root(lane)}flight`;
-/** The steps in flight that are not mined. */
-export const unminedKey = (lane: LaneId): string => `${root(lane)}unmined`;
 /** What was counted of the daily limits on a day, in days since 1970: base units by asset. */
 export const spentKey = (lane: LaneId, day: number): string => `${root(lane)}spent:${day}`;
 export const eventsKey = (lane: LaneId): string => `${root(lane)}events`;

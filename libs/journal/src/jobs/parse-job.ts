@@ -2,6 +2,7 @@ import { isAddress, isHash, parsePaymentToSign, WAITING_CODES, type Hex } from '
 import { StoreError } from '@tollgate/redis';
 
 import {
+  isFinal,
   JOB_STATES,
   type Attempt,
   type Ending,
@@ -48,6 +49,7 @@ export function parseJob(lane: LaneId, id: string, fields: Fields): JobRecord | 
 function readJob(lane: LaneId, id: string, fields: Fields): JobRecord {
   const body = asObject(JSON.parse(text(fields, 'body')));
   const count = integer(text(fields, 'steps'));
+  const state = parseState(text(fields, 'state'));
   const { input, wallet, retryOf } = body;
   return {
     id,
@@ -59,9 +61,10 @@ function readJob(lane: LaneId, id: string, fields: Fields): JobRecord {
     fingerprint: text(fields, 'fingerprint'),
     submittedAtMs: integer(text(fields, 'submittedAt')),
     updatedAtMs: integer(text(fields, 'at')),
-    endedAtMs: fields['endedAt'] === undefined ? null : integer(fields['endedAt']),
     retryOf: retryOf === undefined ? null : asText(retryOf),
-    state: parseState(text(fields, 'state')),
+    state,
+    // Nothing changes it afterwards.
+    endedAtMs: isFinal(state) ? integer(text(fields, 'at')) : null,
     stepIndex: integer(text(fields, 'step')),
     steps: Array.from({ length: count }, (_, index) => readStep(fields, index)),
     plan: fields['plan'] === undefined ? null : (JSON.parse(fields['plan']) as JsonValue),
@@ -82,16 +85,15 @@ function readJob(lane: LaneId, id: string, fields: Fields): JobRecord {
 
 function readStep(fields: Fields, index: number): StepRecord {
   const nonce = fields[`nonce:${index}`];
-  const attempts = integer(fields[`attempts:${index}`] ?? '0');
+  const count = integer(fields[`attempts:${index}`] ?? '0');
+  const attempts = Array.from({ length: count }, (_, attempt) => parseAttempt(fields, `${index}:${attempt}`));
   return {
     ...parseStep(text(fields, `step:${index}`)),
     nonce: nonce === undefined ? null : integer(nonce),
-    attempts: Array.from({ length: attempts }, (_, attempt) =>
-      parseAttempt(text(fields, `attempt:${index}:${attempt}`), fields[`sent:${index}:${attempt}`]),
-    ),
+    attempts,
     signature: parseSignature(fields[`signature:${index}`]),
-    mined: parseMined(fields[`mined:${index}`]),
-    ...(attempts > 0 && fields[`hurried:${index}`] === String(attempts) && { isHurried: true }),
+    mined: parseMined(fields[`mined:${index}`], attempts),
+    ...(count > 0 && fields[`hurried:${index}`] === String(count) && { isHurried: true }),
     skipped: fields[`skipped:${index}`] === '1',
     voided: fields[`void:${index}`] === '1',
   };
@@ -111,13 +113,14 @@ function parseStep(line: string): PlannedStep {
   };
 }
 
-function parseAttempt(line: string, sentAt: string | undefined): Attempt {
-  const [kind, hash, maxFee, maxPriorityFee, signedAt, raw] = line.split(' ');
+function parseAttempt(fields: Fields, place: string): Attempt {
+  const [kind, hash, maxFee, maxPriorityFee, signedAt] = text(fields, `attempt:${place}`).split(' ');
+  const [raw, sentAt] = [fields[`raw:${place}`], fields[`sent:${place}`]];
   if (kind !== 'first' && kind !== 'replacement' && kind !== 'cancel') throw new TypeError('unknown kind of attempt');
   return {
     kind,
     hash: asHash(hash),
-    raw: raw === '-' ? null : asHex(raw),
+    raw: raw === undefined ? null : asHex(raw),
     maxFeePerGas: asAmount(maxFee),
     maxPriorityFeePerGas: asAmount(maxPriorityFee),
     signedAtMs: integer(signedAt),
@@ -131,10 +134,14 @@ function parseSignature(line: string | undefined): StepSignature | null {
   return { number: integer(number), signedAtMs: integer(signedAt), bytes: bytes === '-' ? null : asHex(bytes) };
 }
 
-function parseMined(line: string | undefined): MinedAttempt | null {
+function parseMined(line: string | undefined, attempts: readonly Attempt[]): MinedAttempt | null {
   if (line === undefined) return null;
-  const [hash, blockNumber, blockHash] = line.split(' ');
-  return { hash: asHash(hash), blockNumber: integer(blockNumber), blockHash: asHash(blockHash) };
+  const [index, blockNumber, blockHash] = line.split(' ');
+  return {
+    hash: asHash(attempts[integer(index)]?.hash),
+    blockNumber: integer(blockNumber),
+    blockHash: asHash(blockHash),
+  };
 }
 
 function readEnding(fields: Fields): Ending | null {

@@ -111,24 +111,23 @@ function parseEvent(lane: LaneId, id: string, fields: readonly string[]): JobEve
 }
 
 function readEvent(lane: LaneId, id: string, flat: readonly string[]): JobEvent {
-  const fields = new Map<string, string>();
-  for (let index = 0; index + 1 < flat.length; index += 2) fields.set(flat[index] ?? '', flat[index + 1] ?? '');
-  const text = (name: string): string => fields.get(name) ?? '';
-  const type = EVENT_TYPES.find((one) => one === text('type'));
+  // `event`, its words, and where something failed, `error` and the failure.
+  const [, line = '', , error] = flat;
+  const [name, jobId = '', stateName, operation = '', keyId = '', at = '', txHash] = line.split(' ');
+  const type = EVENT_TYPES.find((one) => one === name);
   if (!type) throw new TypeError('unknown type');
-  if (!/^\d{1,15}$/.test(text('at'))) throw new TypeError('no time');
-  const [jobId, state, sequence] = [text('job'), parseState(text('state')), Number.parseInt(id, 10)];
-  const [txHash, error] = [fields.get('tx'), fields.get('error')];
+  if (!/^\d{1,15}$/.test(at)) throw new TypeError('no time');
+  const [state, sequence] = [parseState(stateName), Number.parseInt(id, 10)];
   return {
     id: `${jobId}:${state}:${sequence}`,
     sequence,
     type,
     jobId,
     state,
-    operation: text('operation'),
+    operation,
     lane,
-    keyId: text('key'),
-    atMs: Number(text('at')),
+    keyId,
+    atMs: Number(at),
     ...(isHash(txHash) && { txHash }),
     ...(error !== undefined && { error: parseFailure(error) }),
   };

@@ -40,7 +40,10 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
   const flights = await journal.readInFlight(lease.lane);
   watch.keepOnly(new Set(flights.map(flightName)));
 
-  const due = flights.filter((flight) => isDue(work, flight, head));
+  // Of those that this process is sending only what is mined needs a look.
+  const due = flights.filter(
+    (flight) => isDue(work, flight, head) && (flight.nonce < head.minedNonce || !isBusy(flight.jobId)),
+  );
   const steps = await readSteps(work, due);
   const found = await readFindings(work, steps, head);
   const checked: FlyingStep[] = [];
@@ -83,6 +86,8 @@ interface Finding {
   receipt: StepReceipt | null;
   /** The block now at the height where the journal has the step mined; null: unknown. */
   blockHashAtMined: string | null;
+  /** The highest block that was seen in the chain, which grows while it is read. */
+  highest: number;
 }
 
 async function readFindings(
@@ -101,7 +106,10 @@ async function readFindings(
   // A receipt counts only while its block is the canonical one at that height.
   const isCanonical = (receipt: StepReceipt | null | undefined): receipt is StepReceipt =>
     receipt !== null && receipt !== undefined && blocks.get(receipt.blockNumber) === receipt.blockHash;
+  const inChain = [...receipts.values()].filter(isCanonical);
+  const highest = Math.max(head.number, ...inChain.map(({ blockNumber }) => blockNumber));
   return ({ step }) => ({
+    highest,
     receipt: step.attempts.map(({ hash }) => receipts.get(hash)).find(isCanonical) ?? null,
     blockHashAtMined: step.mined ? (blocks.get(step.mined.blockNumber) ?? null) : null,
   });
@@ -110,12 +118,12 @@ async function readFindings(
 async function confirmStep(
   work: LaneWork,
   flying: FlyingStep,
-  { receipt, blockHashAtMined }: Finding,
+  { receipt, blockHashAtMined, highest }: Finding,
   head: Head,
   isBusy: (jobId: string) => boolean,
 ): Promise<'checked' | 'ended' | 'look again' | 'wake'> {
   const { job, step, nonce } = flying;
-  if (receipt) return concludeStep(work, flying, receipt, head);
+  if (receipt) return concludeStep(work, flying, receipt, { number: highest });
   if (step.mined) {
     if (blockHashAtMined === null || blockHashAtMined === step.mined.blockHash) return 'look again';
     await putBackStep(work, flying, step.mined.blockHash);

@@ -14,11 +14,12 @@ local replies, at = {}, 1
 while at <= #CALLS do
   local from, count = at + 4, tonumber(CALLS[at + 3])
   local reply = {text(now), 'skipped'}
+  if CALLS[at + 1] ~= '+' then
+    save_job()
+    open_job(CALLS[at + 2] ~= '0' and KEYS[tonumber(CALLS[at + 2]) + 1] or nil)
+  end
   if CALLS[at + 1] ~= '+' or goes_on(replies[#replies]) then
-    JOB = CALLS[at + 2] ~= '0' and KEYS[tonumber(CALLS[at + 2]) + 1] or nil
-    ID = JOB and string.sub(JOB, #ROOT + 5)
     ARGV = {unpack(CALLS, from, from + count - 1)}
-    owner_of = nil
     reply = transitions[CALLS[at]]()
     if CALLS[at + 2] == '0' then forget_lane() end
     if reply.err then return reply end
@@ -26,4 +27,6 @@ while at <= #CALLS do
   replies[#replies + 1] = reply
   at = from + count
 end
+save_job()
+forget_ended()
 return replies

@@ -36,7 +36,7 @@ describe('a journal on a Redis cluster', () => {
     expect(slotOf('123456789')).toBe(0x31c3 % SLOTS);
     for (let index = 0; index < 50; index++) {
       const lane = sampleLane();
-      const ofLane = [keys.openKey, keys.jobsKey, keys.flightKey, keys.unminedKey, keys.eventsKey, keys.consumersKey];
+      const ofLane = [keys.openKey, keys.jobsKey, keys.flightKey, keys.eventsKey, keys.consumersKey];
       const slots = [keys.jobKey(lane, keys.createJobId(lane)), ...ofLane.map((name) => name(lane))].map(slotOf);
       expect(new Set(slots)).toEqual(new Set([slotOf(keys.laneKey(lane))]));
     }

@@ -11,7 +11,7 @@ import {
   readLaneName,
   flightKey,
   openKey,
-  unminedKey,
+  eventsKey,
 } from '../jobs/keys.js';
 import { parseFailure } from '../jobs/parse-job.js';
 import type { InFlightStep, LaneGap, LaneStatus } from '../jobs/transition.js';
@@ -76,8 +76,8 @@ export class LaneRegistry {
 
 /** The current status of a lane. */
 export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Promise<LaneStatus> {
-  const [fields, openJobs, unminedSteps] = await readTogether(redis, lane);
-  const { fleet, nextNonce, paused, run, frozen, sequence } = fields;
+  const [fields, openJobs, unminedSteps, [last]] = await readTogether(redis, lane);
+  const { fleet, nextNonce, paused, run, frozen } = fields;
   return {
     lane,
     fleet: fleet ?? null,
@@ -89,7 +89,7 @@ export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Prom
     lease: findLease(fields),
     openJobs,
     unminedSteps,
-    lastSequence: Number(sequence ?? 0),
+    lastSequence: last === undefined ? 0 : Number.parseInt(last[0], 10),
   };
 }
 
@@ -112,13 +112,17 @@ function findLease({ leaseOwner, leaseToken, leaseUntil, leaseLasts }: Record<st
 }
 
 /** In one round trip, because every look at the lane reads it. */
-async function readTogether(redis: Redis | Cluster, lane: LaneId): Promise<[Record<string, string>, number, number]> {
-  const replies = await redis.pipeline().hgetall(laneKey(lane)).zcard(openKey(lane)).zcard(unminedKey(lane)).exec();
-  const [fields, open, unmined] = (replies ?? []).map(([error, reply]) => {
+async function readTogether(
+  redis: Redis | Cluster,
+  lane: LaneId,
+): Promise<[fields: Record<string, string>, open: number, unmined: number, lastEvent: [id: string, string[]][]]> {
+  const pipeline = redis.pipeline().hgetall(laneKey(lane)).zcard(openKey(lane)).zcount(flightKey(lane), 0, '+inf');
+  const replies = await pipeline.xrevrange(eventsKey(lane), '+', '-', 'COUNT', 1).exec();
+  const [fields, open, unmined, last] = (replies ?? []).map(([error, reply]) => {
     if (error) throw error;
     return reply;
   });
-  return [fields as Record<string, string>, Number(open), Number(unmined)];
+  return [fields as Record<string, string>, Number(open), Number(unmined), last as [string, string[]][]];
 }
 
 /** The steps of a lane that have a nonce and have not ended, by nonce. */
@@ -127,7 +131,8 @@ export async function readInFlightSteps(redis: Redis | Cluster, lane: LaneId): P
   const steps: InFlightStep[] = [];
   for (let index = 0; index + 1 < flat.length; index += 2) {
     const [jobId = '', stepIndex] = (flat[index] ?? '').split('/');
-    steps.push({ jobId, stepIndex: Number(stepIndex), nonce: Number(flat[index + 1]) });
+    const score = Number(flat[index + 1]);
+    steps.push({ jobId, stepIndex: Number(stepIndex), nonce: score < 0 ? -1 - score : score });
   }
-  return steps;
+  return steps.sort((one, other) => one.nonce - other.nonce);
 }

@@ -329,7 +329,12 @@ describe('every transition from every state', () => {
       MINED: '-> NEEDS_OPERATOR',
       NEEDS_OPERATOR: '= NEEDS_OPERATOR',
     },
-    endFill: { voided: '-> CANCELLED', ...repeated() },
+    endFill: {
+      voided: '-> CANCELLED',
+      cancelling: '-> CANCELLED',
+      'cancel sent': '-> CANCELLED',
+      ...repeated(),
+    },
     speedUp: {
       SIGNED: '-> SIGNED',
       BROADCAST: '-> BROADCAST',

@@ -2,12 +2,12 @@
 --
 -- Atomic: checking that the job's nonce is used, ending the job, and its event. If the job was resumed in between, it
 -- would be given up with an unused nonce, and the lane would stop.
-local job = redis.call('HMGET', JOB, 'state', 'step')
-local state = job[1]
+read('state', 'step')
+local state = field('state')
 if not state then return refused('not_found') end
 if state == 'CANCELLED' then return unchanged(state) end
 if state ~= 'NEEDS_OPERATOR' then return refused('wrong_state', state) end
-local nonce = redis.call('HGET', JOB, 'nonce:' .. job[2])
+local nonce = field('nonce:' .. field('step'))
 if nonce and tonumber(nonce) >= tonumber(ARGV[1]) then return refused('nonce_unused', state) end
 end_job('CANCELLED', ARGV[2], false)
 return done('CANCELLED')

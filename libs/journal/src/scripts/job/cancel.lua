@@ -3,8 +3,8 @@
 --
 -- Atomic: checking whether a nonce was taken, and ending the job or voiding its step. If a reservation came between,
 -- the nonce of an ended job would stay unused, and every later transaction of the wallet would wait indefinitely.
-local job = redis.call('HMGET', JOB, 'state', 'step', 'steps', 'endingState')
-local state, step, ending = job[1], job[2], job[4]
+read('state', 'step', 'steps', 'endingState')
+local state, step, ending = field('state'), field('step'), field('endingState')
 if not state then return refused('not_found') end
 if state == 'CANCELLED' then return unchanged(state) end
 if ending == 'CANCELLED' then return {text(now), 'cancelling', state} end
@@ -27,10 +27,10 @@ if signature ~= '-' then
   -- Whoever has the signature can use it, and nothing that the wallet sends competes with it.
   return refused('too_late', state)
 elseif state == 'MINED' then
-  if tonumber(step) + 1 >= tonumber(job[3]) then return refused('too_late', state) end
+  if tonumber(step) + 1 >= tonumber(field('steps')) then return refused('too_late', state) end
 else
-  redis.call('HSET', JOB, 'void:' .. step, '1')
+  put('void:' .. step, '1')
 end
-redis.call('HDEL', JOB, 'cancelRefused')
+drop('cancelRefused')
 set_ending('CANCELLED', ARGV[1], step == '0' and '1' or '0')
 return {text(now), 'cancelling', state}

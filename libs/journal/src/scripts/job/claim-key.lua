@@ -5,10 +5,7 @@
 -- each of two wallets.
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-local known = redis.call('GET', KEYS[1])
-if not known then
-  redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. now, 'PX', ARGV[3])
-  return {now, ARGV[1], ARGV[2], now}
-end
+local known = redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. now, 'NX', 'GET', 'PX', ARGV[3])
+if not known then return {now, ARGV[1], ARGV[2], now} end
 local id, fingerprint, at = string.match(known, '^(%S+) (%S+) (%d+)$')
 return {now, id, fingerprint, at}

@@ -7,16 +7,19 @@ if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
 if state == 'NEEDS_OPERATOR' then return refused('wrong_state', state) end
 if ARGV[3] == '' then
-  redis.call('HDEL', JOB, 'waiting')
+  drop('waiting')
   return done(state)
 end
 -- It is valid only in this state at this step, so that a job that moves need not delete it.
 local place, code = state .. ' ' .. step, ARGV[4]
-local noted = redis.call('HMGET', JOB, 'waiting', 'at')
-local known_place, since, known = string.match(noted[1] or '', '^(%S+ %d+) (%d+) (%S+)')
-if known_place ~= place or known ~= code then
-  since = text(math.max(now - tonumber(ARGV[5]), tonumber(noted[2])))
+read('waiting', 'at', 'waited:' .. code)
+local noted_place, since, noted = string.match(field('waiting') or '', '^(%S+ %d+) (%d+) (%S+)')
+if noted_place ~= place or noted ~= code then
+  since = text(math.max(now - tonumber(ARGV[5]), tonumber(field('at'))))
 end
-redis.call('HSET', JOB, 'waiting', table.concat({place, since, code, ARGV[3]}, ' '))
-if redis.call('HSETNX', JOB, 'waited:' .. code, '1') == 1 then emit('transactionWaiting', state, nil, ARGV[3]) end
+put('waiting', table.concat({place, since, code, ARGV[3]}, ' '))
+if not field('waited:' .. code) then
+  put('waited:' .. code, '1')
+  emit('transactionWaiting', state, nil, ARGV[3])
+end
 return done(state)

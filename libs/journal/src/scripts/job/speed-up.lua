@@ -2,12 +2,12 @@
 --
 -- Atomic: comparing the state, and asking for the attempt that follows the present ones. If another attempt came between,
 -- one more would follow it.
-local job = redis.call('HMGET', JOB, 'state', 'step')
-local state, step = job[1], job[2]
+read('state', 'step')
+local state, step = field('state'), field('step')
 if not state then return refused('not_found') end
 if state ~= 'SIGNED' and state ~= 'BROADCAST' then return refused('wrong_state', state) end
 -- A step that is no transaction has no attempts.
 local count = attempt_count(step)
 if count == 0 then return refused('wrong_state', state) end
-redis.call('HSET', JOB, 'hurried:' .. step, text(count))
+put('hurried:' .. step, text(count))
 return done(state)

@@ -6,9 +6,8 @@
 -- Atomic: checking that the key has no job in this lane, and writing the job with its place among the open jobs. If
 -- another request came between, one request would be carried out twice; a job outside the open set would never be
 -- carried out.
-local lane = redis.call('HMGET', LANE, 'nextNonce', 'forgottenUntil', 'book')
 local claimed_at = ARGV[3] ~= '' and ARGV[3] or text(now)
-if not lane[1] then return refused('not_adopted') end
+if not of_lane('nextNonce') then return refused('not_adopted') end
 local known = redis.call('HGET', key('idempotency'), ARGV[1])
 if known then
   local job = redis.call('HMGET', key('job:' .. known), 'fingerprint', 'state')
@@ -17,7 +16,7 @@ if known then
 end
 -- A key as old as a deleted job's may belong to that job: only the chain shows whether it did anything. The clock of the
 -- key's server may be behind that of a deleted job's, so a new key says that it is new.
-if ARGV[3] ~= '' and ARGV[10] ~= '1' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
+if ARGV[3] ~= '' and ARGV[10] ~= '1' and tonumber(ARGV[3]) <= tonumber(of_lane('forgottenUntil') or '0') then return {text(now), 'forgotten'} end
 -- After this time a caller may have been answered that the job does not exist, and may rely on it: refuse the job.
 if ARGV[8] ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
 local open = redis.call('ZCARD', key('open'))
@@ -42,13 +41,15 @@ end
 -- Only here: a job that was accepted is carried out, and its transactions are reported.
 local book = ARGV[9]
 if book ~= '' then
-  if lane[3] and (lane[3] == 'off') ~= (book == 'off') then return refused('settings_differ') end
+  local reported = of_lane('book')
+  if reported and (reported == 'off') ~= (book == 'off') then return refused('settings_differ') end
   if book ~= 'off' and redis.call('XLEN', key('book')) >= tonumber(book) then return refused('outbox_full') end
 end
 
-redis.call('HSET', JOB, 'state', 'PLANNED', 'step', '0', 'steps', '0', 'at', text(now), 'submittedAt', text(now),
-  'idempotency', ARGV[1], 'fingerprint', ARGV[2], 'claimedAt', claimed_at, 'operation', ARGV[5], 'keyId', ARGV[6],
-  'body', ARGV[7], 'place', place_job())
-redis.call('HSET', key('idempotency'), ARGV[1], ID)
+set_state('PLANNED')
+put('step', '0', 'steps', '0', 'submittedAt', text(now), 'idempotency', ARGV[1], 'fingerprint', ARGV[2], 'claimedAt',
+  claimed_at, 'operation', ARGV[5], 'keyId', ARGV[6], 'body', ARGV[7])
+later('HSET', key('idempotency'), ARGV[1], ID)
 if is_counted then redis.call('HINCRBY', shares, ARGV[6], 1) end
+place_job()
 return {text(now), 'accepted', ID, 'PLANNED'}

@@ -11,15 +11,16 @@ local is_ahead = known and lane[2] and (pending > known or lane[2] == 'chain_ahe
 if is_ahead then
   for _, id in ipairs(redis.call('ZRANGE', key('jobs'), 0, -1)) do
     if not redis.call('ZSCORE', key('ended'), id) then
-      JOB, ID = key('job:' .. id), id
-      local job = redis.call('HMGET', JOB, 'state', 'step')
-      if redis.call('HEXISTS', JOB, 'nonce:' .. tostring(job[2])) == 1 then
-        redis.call('HSET', JOB, 'nextInDoubt', ARGV[2])
-      elseif job[1] == 'NEEDS_OPERATOR' then
-        redis.call('HSET', JOB, 'failure', ARGV[2])
+      open_job(key('job:' .. id))
+      read('state', 'step')
+      if field('nonce:' .. tostring(field('step'))) then
+        put('nextInDoubt', ARGV[2])
+      elseif field('state') == 'NEEDS_OPERATOR' then
+        put('failure', ARGV[2])
       else
         park(ARGV[2])
       end
+      save_job()
     end
   end
 end

@@ -5,7 +5,7 @@
 -- Atomic: checking that no step in flight has the nonce and which job had it, counting the fill, and writing it with its
 -- place in flight. If a job was resumed or another fill written in between, two transactions would have one nonce.
 local nonce, had_by, most = ARGV[1], ARGV[2], ARGV[3]
-local flying = redis.call('ZRANGE', key('flight'), nonce, nonce, 'BYSCORE')[1]
+local flying = flying_with(nonce)
 if flying then
   local id, step = string.match(flying, '^(.+)/(%d+)$')
   if redis.call('HEXISTS', key('job:' .. id), 'void:' .. step) == 0 then return refused('no_gap') end
@@ -38,23 +38,23 @@ if most ~= '' then redis.call('HSET', LANE, 'filledAt', table.concat(recent, ' '
 redis.call('HDEL', LANE, 'gap')
 redis.call('HSET', LANE, 'filledTo', text(math.max(first, tonumber(nonce) + 1)))
 
-local held = redis.call('HMGET', key('job:' .. holder), 'state', 'step', 'endingState')
+local held = redis.call('HMGET', key('job:' .. holder), 'state', 'step')
 if held[1] == 'NEEDS_OPERATOR' and held[2] == at_step then
   -- Its own step is cancelled, so that all its transactions are watched and whichever is mined decides how it ends.
-  JOB, ID = key('job:' .. holder), holder
-  redis.call('HSET', JOB, 'void:' .. at_step, '1')
+  open_job(key('job:' .. holder))
+  put('void:' .. at_step, '1')
   -- Its block has left the chain.
-  redis.call('HDEL', JOB, 'mined:' .. at_step, 'booked:' .. at_step)
-  if redis.call('HGET', JOB, 'parkedState') == 'MINED' then redis.call('HSET', JOB, 'parkedState', 'BROADCAST') end
-  if not held[3] then set_ending('CANCELLED', ARGV[8], at_step == '0' and '1' or '0') end
+  drop('mined:' .. at_step, 'booked:' .. at_step)
+  if field('parkedState') == 'MINED' then put('parkedState', 'BROADCAST') end
+  if not field('endingState') then set_ending('CANCELLED', ARGV[8], at_step == '0' and '1' or '0') end
   unpark()
   return {text(now), 'done', holder}
 end
-redis.call('HSET', JOB, 'state', 'RESERVED', 'step', '0', 'steps', '1', 'at', text(now), 'submittedAt', text(now),
-  'fingerprint', 'fill', 'operation', ARGV[4], 'keyId', ARGV[5], 'body', ARGV[6], 'step:0', ARGV[7], 'nonce:0', nonce,
-  'void:0', '1', 'undoing', '1', 'place', place_job())
+set_state('RESERVED')
+put('step', '0', 'steps', '1', 'submittedAt', text(now), 'fingerprint', 'fill', 'operation', ARGV[4], 'keyId', ARGV[5],
+  'body', ARGV[6], 'step:0', ARGV[7], 'nonce:0', nonce, 'void:0', '1', 'undoing', '1')
+place_job()
 set_ending('FINAL', '', '0')
-if holder ~= '-' then redis.call('HSET', JOB, 'fills', holder .. ' ' .. at_step .. ' ' .. ARGV[8]) end
-redis.call('ZADD', key('flight'), nonce, flight_name('0'))
-redis.call('ZADD', key('unmined'), nonce, flight_name('0'))
+if holder ~= '-' then put('fills', holder .. ' ' .. at_step .. ' ' .. ARGV[8]) end
+set_flight('0', nonce)
 return {text(now), 'done', ID}

@@ -9,13 +9,11 @@ local consumers, events = key('consumers'), key('events')
 local before = redis.call('HGET', consumers, ARGV[1])
 local position = tonumber(before or '0')
 if ARGV[2] ~= '' then
-  local last = tonumber(redis.call('HGET', LANE, 'sequence') or '0')
-  position = math.max(position, math.min(tonumber(ARGV[2]), last))
+  position = math.max(position, math.min(tonumber(ARGV[2]), last_sequence()))
 end
 if before ~= text(position) then redis.call('HSET', consumers, ARGV[1], text(position)) end
 local slowest = position
 for _, other in ipairs(redis.call('HVALS', consumers)) do slowest = math.min(slowest, tonumber(other)) end
-local lane = redis.call('HMGET', LANE, 'sequence', 'eventsKept')
-local passed = math.min(slowest, tonumber(lane[1] or '0') - tonumber(lane[2] or '10000'))
+local passed = math.min(slowest, last_sequence() - tonumber(of_lane('eventsKept') or '10000'))
 if passed > 0 then redis.call('XTRIM', events, 'MINID', '=', text(passed + 1) .. '-0') end
 return {text(now), 'done', text(position), server_run()}

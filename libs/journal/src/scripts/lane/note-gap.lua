@@ -5,7 +5,7 @@
 -- between, its nonce would be filled again.
 if is_stale(ARGV[1]) then return refused('stale_token') end
 local nonce = ARGV[2]
-if nonce == '' or redis.call('ZRANGE', key('flight'), nonce, nonce, 'BYSCORE')[1] then
+if nonce == '' or flying_with(nonce) then
   redis.call('HDEL', LANE, 'gap')
   return {text(now), 'done'}
 end

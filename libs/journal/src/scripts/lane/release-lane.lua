@@ -4,17 +4,17 @@
 --
 -- Atomic: checking that nothing of the lane is in progress, and deleting its counter and its fleet. If a job was
 -- accepted in between, it would be lost, and the next fleet to adopt the account would give out its nonce again.
-local lane = redis.call('HMGET', LANE, 'fleet', 'frozen', 'leaseToken', 'sequence', 'run')
+local lane = redis.call('HMGET', LANE, 'fleet', 'frozen', 'leaseToken', 'run')
 if not lane[1] then return {text(now), 'unchanged'} end
 if lane[1] ~= ARGV[1] then return refused('not_adopted') end
 if is_held() then return refused('lane_held') end
-if lane[2] or lane[5] ~= server_run() then return refused('lane_frozen') end
+if lane[2] or lane[4] ~= server_run() then return refused('lane_frozen') end
 local open, flight = redis.call('ZCARD', key('open')), redis.call('ZCARD', key('flight'))
 local ended = redis.call('ZCARD', key('ended'))
 local parked = redis.call('ZCARD', key('jobs')) - open - ended
 if open + flight + parked > 0 then return refused('lane_busy', '', text(open), text(flight), text(parked)) end
 for _, position in ipairs(redis.call('HVALS', key('consumers'))) do
-  if tonumber(position) < tonumber(lane[4] or '0') then return refused('events_unread') end
+  if tonumber(position) < last_sequence() then return refused('events_unread') end
 end
 -- The verifier or worker trims it once the bookkeeper has read it, which finds it by the lane's name alone.
 if redis.call('XLEN', key('book')) > 0 then return refused('events_unread') end

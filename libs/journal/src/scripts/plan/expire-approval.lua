@@ -5,5 +5,5 @@
 if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
 if state ~= 'AWAITING_APPROVAL' then return refused('wrong_state', state) end
-if now - tonumber(redis.call('HGET', JOB, 'at')) < tonumber(ARGV[3]) then return refused('too_early', state) end
+if now - tonumber(field('at')) < tonumber(ARGV[3]) then return refused('too_early', state) end
 return reject_job(ARGV[4])

@@ -8,8 +8,8 @@ if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
 
 if state == 'RESERVED' and attempt_count(step) == 0 then
-  if redis.call('HGET', JOB, 'void:' .. step) then return unchanged(state) end
-  redis.call('HSET', JOB, 'void:' .. step, '1')
+  if field('void:' .. step) then return unchanged(state) end
+  put('void:' .. step, '1')
   if not ending then set_ending('PLAN_FAILED', failure, gives_back) end
   return done(state)
 end
@@ -21,7 +21,7 @@ if undoing then
   return done(end_as_meant())
 end
 local final = ending or 'PLAN_FAILED'
-if ending then failure = redis.call('HGET', JOB, 'endingFailure') end
+if ending then failure = field('endingFailure') end
 if has_undo then return done(begin_undo(tonumber(step), 5, final, failure, gives_back)) end
 end_job(final, failure, gives_back == '1')
 return done(final)

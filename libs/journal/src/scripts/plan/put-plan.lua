@@ -6,15 +6,15 @@
 -- it sends.
 if is_other then return refused('wrong_step', state) end
 if ending and not undoing then return refused('ending', state) end
-local is_reserved = state == 'RESERVED' and not redis.call('HGET', JOB, 'void:' .. step)
+local is_reserved = state == 'RESERVED' and not field('void:' .. step)
 if not is_reserved and state ~= 'PLANNED' and state ~= 'AWAITING_APPROVAL' then return refused('wrong_state', state) end
 
 local floors, needs = ARGV[3], ARGV[4] == '1'
-local waits = needs and redis.call('HGET', JOB, 'approvedHash') ~= floors
+local waits = needs and field('approvedHash') ~= floors
 -- A step that is a signature would leave the nonce unused.
 if is_reserved and (waits or #ARGV < 6 or cjson.decode(ARGV[6]).signs) then return refused('floors_changed', state) end
 write_steps(tonumber(step), 6)
-redis.call('HSET', JOB, 'floorsHash', floors, 'needsApproval', ARGV[4], 'plan', ARGV[5])
+put('floorsHash', floors, 'needsApproval', ARGV[4], 'plan', ARGV[5])
 local waited = state == 'AWAITING_APPROVAL'
 if not is_reserved then state = waits and 'AWAITING_APPROVAL' or 'PLANNED' end
 set_state(state)

@@ -9,7 +9,7 @@ if state ~= 'PLANNED' and state ~= 'AWAITING_APPROVAL' and not is_unsigned then 
 
 local day = text(math.floor(now / 86400000))
 local counter = key('spent:' .. day)
-local counted_day, counted = string.match(redis.call('HGET', JOB, 'spending') or '', '^(%d+) (.*)$')
+local counted_day, counted = string.match(field('spending') or '', '^(%d+) (.*)$')
 local mine = {}
 if counted_day == day then
   for asset, amount in string.gmatch(counted, '([^ =]+)=(%d+)') do mine[asset] = amount end
@@ -26,7 +26,7 @@ for index = 3, #ARGV, 3 do
   line[#line + 1] = asset .. '=' .. amount
 end
 give_back()
-for _, entry in ipairs(totals) do redis.call('HSET', counter, entry[1], entry[2]) end
-redis.call('PEXPIRE', counter, 3 * 86400000)
-redis.call('HSET', JOB, 'spending', table.concat(line, ' '))
+for _, entry in ipairs(totals) do later('HSET', counter, entry[1], entry[2]) end
+later('PEXPIRE', counter, 3 * 86400000)
+put('spending', table.concat(line, ' '))
 return done(state)

@@ -4,7 +4,7 @@
 -- never be used.
 if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
-if state ~= 'PLANNED' or redis.call('HEXISTS', JOB, 'plan') == 0 then return refused('wrong_state', state) end
+if state ~= 'PLANNED' or not field('plan') then return refused('wrong_state', state) end
 if ending and not undoing then return refused('ending', state) end
-if tonumber(step) < steps then redis.call('HSET', JOB, 'skipped:' .. step, '1') end
+if tonumber(step) < steps then put('skipped:' .. step, '1') end
 return done(advance(step))

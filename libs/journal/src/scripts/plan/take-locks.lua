@@ -4,16 +4,17 @@
 -- other's allowance; if only some were taken, two jobs could wait for each other.
 if is_other then return refused('wrong_step', state) end
 if FINAL[state] or state == 'NEEDS_OPERATOR' then return refused('wrong_state', state) end
-local held = redis.call('HGET', JOB, 'locks') or ''
-local is_new = false
+local held = field('locks') or ''
+local free = {}
 for index = 3, #ARGV do
   local holder = redis.call('HGET', key('locks'), ARGV[index])
   if holder and holder ~= ID then return refused('locked', state, holder) end
-  if not holder then is_new = true end
+  if not holder then free[#free + 1] = ARGV[index] end
 end
-if not is_new then return unchanged(state) end
-for index = 3, #ARGV do
-  if redis.call('HSETNX', key('locks'), ARGV[index], ID) == 1 then held = held .. ' ' .. ARGV[index] end
+if #free == 0 then return unchanged(state) end
+for _, scope in ipairs(free) do
+  later('HSET', key('locks'), scope, ID)
+  held = held .. ' ' .. scope
 end
-redis.call('HSET', JOB, 'locks', held)
+put('locks', held)
 return done(state)

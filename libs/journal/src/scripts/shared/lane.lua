@@ -26,11 +26,28 @@ local function is_held()
   return held[2] - now <= tonumber(held[3])
 end
 
--- Read once for consecutive job transitions.
-local lease, events_kept, has_consumers = nil, nil, nil
-local function forget_lane() lease, events_kept, has_consumers = nil, nil, nil end
+local LANE_FIELDS = {
+  'leaseOwner', 'leaseToken', 'run', 'frozen', 'paused', 'nextNonce', 'book', 'forgottenUntil', 'retentionMs', 'jobsKept', 'eventsKept'
+}
+-- Read once for consecutive transitions of jobs.
+local known_of_lane, last_event, has_consumers = nil, nil, nil
+local function forget_lane() known_of_lane, last_event, has_consumers = nil, nil, nil end
 
-local function is_stale(token)
-  lease = lease or redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken')
-  return not lease[1] or lease[2] ~= token
+local function of_lane(name)
+  if not known_of_lane then
+    known_of_lane = {}
+    for index, value in ipairs(redis.call('HMGET', LANE, unpack(LANE_FIELDS))) do known_of_lane[LANE_FIELDS[index]] = value end
+  end
+  return known_of_lane[name]
+end
+
+local function is_stale(token) return not of_lane('leaseOwner') or of_lane('leaseToken') ~= token end
+
+-- An event's stream id is its sequence, so a reader can continue from an event's id. The last event is never trimmed.
+local function last_sequence()
+  if not last_event then
+    local last = redis.call('XREVRANGE', key('events'), '+', '-', 'COUNT', 1)[1]
+    last_event = last and tonumber(string.match(last[1], '^%d+')) or 0
+  end
+  return last_event
 end

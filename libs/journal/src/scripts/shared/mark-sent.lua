@@ -2,7 +2,9 @@
 
 -- True for the first report only. A receipt also proves the sending, in case the answer to it was lost.
 local function mark_sent(attempt)
-  if redis.call('HSETNX', JOB, 'sent:' .. step .. ':' .. attempt.index, text(now)) == 0 then return false end
+  local sent = 'sent:' .. step .. ':' .. attempt.index
+  if field(sent) then return false end
+  put(sent, text(now))
   emit('transactionSubmitted', 'BROADCAST', attempt.hash)
   return true
 end

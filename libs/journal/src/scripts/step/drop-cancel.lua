@@ -6,14 +6,14 @@
 if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
 if state ~= 'SIGNED' and state ~= 'BROADCAST' then return refused('wrong_state', state) end
-if not redis.call('HGET', JOB, 'void:' .. step) then return unchanged(state) end
+if not field('void:' .. step) then return unchanged(state) end
 if ending ~= 'CANCELLED' or undoing then return refused('ending', state) end
 local index = text(attempt_count(step) - 1)
 local last = attempt_at(step, index)
-if not last or last.hash ~= ARGV[3] or redis.call('HEXISTS', JOB, 'sent:' .. step .. ':' .. index) == 1 then
+if not last or last.hash ~= ARGV[3] or field('sent:' .. step .. ':' .. index) then
   return refused('lost_race', state)
 end
-redis.call('HDEL', JOB, 'void:' .. step, 'endingState')
-redis.call('HSET', JOB, 'cancelRefused', ARGV[4])
+drop('void:' .. step, 'endingState')
+put('cancelRefused', ARGV[4])
 set_state(state)
 return done(state)

@@ -5,6 +5,6 @@
 if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
 local is_unmined = state == 'RESERVED' or state == 'SIGNED' or state == 'BROADCAST'
-if not is_unmined or redis.call('HEXISTS', JOB, 'void:' .. step) == 0 then return refused('wrong_state', state) end
+if not is_unmined or not field('void:' .. step) then return refused('wrong_state', state) end
 end_job('CANCELLED', ARGV[3], false)
 return done('CANCELLED')

@@ -6,7 +6,7 @@
 if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
 if state ~= 'SIGNED' and not (state == 'BROADCAST' and ARGV[6] == '1') then return refused('wrong_state', state) end
-if redis.call('HGET', JOB, 'void:' .. step) then return unchanged(state) end
+if field('void:' .. step) then return unchanged(state) end
 -- The step is not void, so every cancel among its attempts was refused.
 local last
 for index = 0, attempt_count(step) - 1 do
@@ -14,6 +14,6 @@ for index = 0, attempt_count(step) - 1 do
   if attempt.kind ~= 'cancel' then last = attempt end
 end
 if not last or last.hash ~= ARGV[3] then return refused('lost_race', state) end
-redis.call('HSET', JOB, 'void:' .. step, '1')
+put('void:' .. step, '1')
 if not ending then set_ending('PLAN_FAILED', ARGV[4], ARGV[5]) end
 return done(state)

@@ -7,7 +7,7 @@ if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
 if state ~= 'MINED' then return refused('wrong_state', state) end
 if mined_at(step).block ~= ARGV[3] then return refused('lost_race', state) end
-redis.call('ZREM', key('flight'), flight_name(step))
+set_flight(step, false)
 -- Undoing is tried once: the job's steps show which allowance may be left.
 if undoing then return done(end_as_meant()) end
 if #ARGV >= 6 then return done(begin_undo(tonumber(step) + 1, 6, 'REVERTED', ARGV[4], ARGV[5])) end

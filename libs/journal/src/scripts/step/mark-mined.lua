@@ -6,10 +6,10 @@ if is_other then return refused('wrong_step', state) end
 if state ~= 'SIGNED' and state ~= 'BROADCAST' and state ~= 'MINED' then return refused('wrong_state', state) end
 local attempt = find_attempt(step, ARGV[3])
 if not attempt then return refused('wrong_state', state) end
-local line = table.concat({ARGV[3], ARGV[4], ARGV[5]}, ' ')
-if redis.call('HGET', JOB, 'mined:' .. step) == line then return unchanged(state) end
+local line = table.concat({attempt.index, ARGV[4], ARGV[5]}, ' ')
+if field('mined:' .. step) == line then return unchanged(state) end
 mark_sent(attempt)
-redis.call('HSET', JOB, 'mined:' .. step, line)
-redis.call('ZREM', key('unmined'), flight_name(step))
+put('mined:' .. step, line)
+set_flight(step, field('nonce:' .. step), true)
 set_state('MINED')
 return done('MINED')

@@ -8,9 +8,9 @@ if bytes == ARGV[5] then return unchanged(state) end
 if state ~= 'PLANNED' or not cjson.decode(ARGV[4]).signs then return refused('wrong_state', state) end
 if ending then return refused('ending', state) end
 local is_next = tonumber(ARGV[3]) == number + 1 and bytes == '-'
-if not is_next or redis.call('HGET', JOB, 'step:' .. step) ~= ARGV[4] then return refused('lost_race', state) end
+if not is_next or field('step:' .. step) ~= ARGV[4] then return refused('lost_race', state) end
 if is_frozen() then return refused('lane_frozen', state) end
-if redis.call('HEXISTS', LANE, 'paused') == 1 then return refused('lane_paused', state) end
-redis.call('HSET', JOB, 'signature:' .. step, table.concat({ARGV[3], text(now), ARGV[5]}, ' '))
+if of_lane('paused') then return refused('lane_paused', state) end
+put('signature:' .. step, table.concat({ARGV[3], text(now), ARGV[5]}, ' '))
 set_state('SIGNED')
 return done('SIGNED')

@@ -4,23 +4,22 @@
 -- Atomic: checking that the step has no nonce, taking the wallet's next, and writing both. If another worker came
 -- between, a step could have two nonces and be mined twice, two steps could share a nonce, or a nonce could be lost and
 -- leave a gap.
-local lane = redis.call('HMGET', LANE, 'nextNonce', 'run', 'frozen', 'paused')
-if not lane[1] then return refused('not_adopted', state) end
-if lane[2] ~= server_run() then return {text(now), 'discontinued'} end
+if not of_lane('nextNonce') then return refused('not_adopted', state) end
+if of_lane('run') ~= server_run() then return {text(now), 'discontinued'} end
 if is_other then return refused('wrong_step', state) end
 if FINAL[state] or state == 'NEEDS_OPERATOR' or state == 'AWAITING_APPROVAL' then return refused('wrong_state', state) end
-if lane[3] then return refused('lane_frozen', state) end
-local nonce = redis.call('HGET', JOB, 'nonce:' .. step)
+if is_frozen() then return refused('lane_frozen', state) end
+local nonce = field('nonce:' .. step)
 if nonce then return {text(now), 'unchanged', state, nonce} end
 if state ~= 'PLANNED' or tonumber(step) >= steps then return refused('wrong_state', state) end
 if ending and not undoing then return refused('ending', state) end
-if lane[4] then return refused('lane_paused', state) end
-if redis.call('ZCARD', key('unmined')) >= tonumber(ARGV[3]) then return refused('lane_full', state) end
+if of_lane('paused') then return refused('lane_paused', state) end
+if redis.call('ZCOUNT', key('flight'), 0, '+inf') >= tonumber(ARGV[3]) then return refused('lane_full', state) end
 
-nonce = lane[1]
-redis.call('HSET', LANE, 'nextNonce', text(tonumber(nonce) + 1))
-redis.call('HSET', JOB, 'nonce:' .. step, nonce)
-redis.call('ZADD', key('flight'), nonce, flight_name(step))
-redis.call('ZADD', key('unmined'), nonce, flight_name(step))
+nonce = of_lane('nextNonce')
+known_of_lane.nextNonce = text(tonumber(nonce) + 1)
+later('HSET', LANE, 'nextNonce', known_of_lane.nextNonce)
+put('nonce:' .. step, nonce)
+set_flight(step, nonce)
 set_state('RESERVED')
 return {text(now), 'done', 'RESERVED', nonce}

@@ -6,7 +6,7 @@ if is_other then return refused('wrong_step', state) end
 if state == 'BROADCAST' then return unchanged(state) end
 if state ~= 'MINED' then return refused('wrong_state', state) end
 if mined_at(step).block ~= ARGV[3] then return unchanged(state) end
-redis.call('HDEL', JOB, 'mined:' .. step)
-redis.call('ZADD', key('unmined'), redis.call('HGET', JOB, 'nonce:' .. step), flight_name(step))
+drop('mined:' .. step)
+set_flight(step, field('nonce:' .. step))
 set_state('BROADCAST')
 return done('BROADCAST')
