@@ -150,7 +150,10 @@ describe('events of payments', () => {
     await waitFor('it was tried', () => receiver.posts.length >= 1);
     await endBookkeeper();
     await fixture.redis.del(await fixture.redis.keys('tollgate:{webhooks}:payments:*'));
-    for (const [key, value] of copied) await fixture.redis.restore(key, 0, value);
+    for (const [key, value] of copied) {
+      // Another test's target may just have lost what waited for it.
+      if (value !== null) await fixture.redis.restore(key, 0, value);
+    }
     const tried = receiver.posts.length;
     receiver.answerWith(204);
     bookkeeper = await fixture.startBookkeeper(QUICK);

@@ -130,8 +130,9 @@ export class PaymentWebhooksController {
 
   /** @throws ProblemError for a target that the key does not have */
   async #find(keyId: string, id: string): Promise<WebhookTarget> {
-    const target = await this.payments.webhooks.targets.find({ keyId, id });
-    if (target === null) throw new ProblemError(NOT_FOUND);
+    const { targets } = await this.payments.webhooks.targets.list(keyId);
+    const target = targets.find((one) => one.id === id);
+    if (target === undefined) throw new ProblemError(NOT_FOUND);
     return target;
   }
 
