@@ -133,6 +133,12 @@ module.exports = {
       from: { path: '^libs/(verification|settlement)/src', pathNot: '\\.spec\\.ts$' },
       to: { path: '^libs/common', dependencyTypesNot: ['type-only'] },
     },
+    sourcesOf(
+      'libs/webhooks',
+      'webhooks-know-no-subject',
+      'What an event is about is known to who follows its outbox: the agent worker, and the bookkeeper.',
+      ['^(apps|test|tools|libs/(?!(webhooks|common|journal|redis)/)|packages/(?!protocol))', 'node_modules/bullmq/'],
+    ),
     {
       name: 'agent-jobs-knows-no-operation',
       comment:

@@ -1,16 +1,9 @@
 import { Logger } from '@nestjs/common';
-import {
-  openQueue,
-  openWebhooksQueue,
-  serveQueue,
-  WakeQueues,
-  WaitingDeliveries,
-  WalletDirectory,
-  WebhookTargets,
-} from '@tollgate/agent-jobs';
+import { openQueue, serveQueue, WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
 import { ApiKeyStore, RequestReplyClient, RequestReplyServer } from '@tollgate/common';
 import { Journal, OutboxFollower } from '@tollgate/journal';
 import { connectRedis, duplicateRedis, type RedisClient } from '@tollgate/redis';
+import { WebhookDeliveries, WebhookTargets } from '@tollgate/webhooks';
 import type { Worker } from 'bullmq';
 
 import { NestEvents } from '../../apps/agent-worker/src/events/event-pumps.js';
@@ -150,19 +143,16 @@ describe.each([
     });
     expect(await new ApiKeyStore(redis).authenticate(token)).toMatchObject({ id: key.id });
     await new WalletDirectory(redis).publish({ name: 'treasury', lane: sampleLane() });
-    const targets = new WebhookTargets(redis, { rules: { allowPrivateTargets: true } });
-    const registered = await targets.register({ keyId: key.id, url: 'http://127.0.0.1:9/' });
+    const targets = new WebhookTargets(redis, 'jobs', { rules: { allowPrivateTargets: true } });
+    const deliveries = new WebhookDeliveries(redis, 'jobs');
+    const registered = await targets.register({ keyId: key.id, url: 'http://127.0.0.1:9/', hearsAll: true });
     if (registered.outcome !== 'registered') throw new Error(JSON.stringify(registered));
-    expect(await targets.disable(registered.target, 'gone')).toMatchObject({ disabled: 'gone' });
-    expect(await targets.remove(registered.target)).toBe(true);
-    const queue = openWebhooksQueue(redis);
-    const waiting = new WaitingDeliveries(redis, queue);
-    const data = { keyId: key.id, targetId: 't', event: { at: new Date().toISOString() } } as never;
-    await queue.add('deliver', data, { jobId: 'delivery' });
-    expect(await waiting.add('t', [{ id: 'delivery', data }], 10)).toBe(0);
-    expect(await waiting.count('t')).toEqual({ waiting: 1, crowdedOut: 0 });
-    expect(await waiting.add('t', [{ id: 'delivery', data }], 0)).toBe(1);
-    await queue.close();
+    const { target } = registered;
+    const event = { id: 'event', type: 'jobCompleted', at: new Date().toISOString() };
+    expect(await deliveries.add([{ target, announced: { keyId: key.id, order: 1, event } }], 1)).toEqual([]);
+    expect((await deliveries.listDue()).due).toHaveLength(1);
+    expect(await deliveries.claim(target, 9, 60_000)).toHaveLength(1);
+    expect(await targets.remove(target)).toBe(true);
   });
 
   it('rings for the events of lanes in different slots', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { EVENT_TYPES } from '@tollgate/protocol';
 
-import { signWebhook } from '../../libs/common/src/webhooks/post-event.js';
+import { signWebhook } from '../../libs/webhooks/src/post-event.js';
 
 const page = readFileSync('docs/agent-events.md', 'utf8');
 const SECRET = 'the-secret-of-a-target';

@@ -53,6 +53,10 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
     from: 'apps/bookkeeper/src/probe.ts',
     to: ['pg', '@electric-sql/pglite'],
   },
+  'webhooks-know-no-subject': {
+    from: 'libs/webhooks/src/probe.ts',
+    to: ['libs/agent-jobs/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'bullmq'],
+  },
   'redis-kit-stands-alone': {
     from: 'libs/redis/src/probe.ts',
     to: [

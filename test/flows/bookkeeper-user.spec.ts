@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { BOOK_GROUP, bucketEventsKey, laneBookKey, REFUSED_EVENTS } from '../../libs/book-events/src/index.js';
 import { createJobId, createLaneId, Journal } from '../../libs/journal/src/index.js';
 import { Ledger } from '../../libs/ledger/src/index.js';
+import { WebhookDeliveries, WebhookTargets } from '../../libs/webhooks/src/index.js';
 import { waitFor } from '../harness/retry.js';
 import { startGuardedRedis, type GuardedRedis } from '../harness/stack/guarded-redis.js';
 
@@ -80,6 +81,34 @@ describe('the bookkeeper as a user of Redis', () => {
     expect(await ledger.close(close)).toMatchObject({ outcome: 'closed_before', paid: ['refund-1'] });
   });
 
+  it('keeps the webhook targets of payments, and what waits for them', async () => {
+    const targets = new WebhookTargets(bookkeeper, 'payments', { rules: { allowPrivateTargets: true } });
+    const deliveries = new WebhookDeliveries(bookkeeper, 'payments');
+    const wanted = { keyId: 'key-1', url: 'http://127.0.0.1/', hearsAll: true };
+    const registered = await targets.register(wanted);
+    if (registered.outcome !== 'registered') throw new Error(JSON.stringify(registered));
+    const { target } = registered;
+    const add = (order: number) => {
+      const event = { id: `event-${order}`, type: 'payment.answered', at: new Date(0).toISOString() };
+      const announced = { keyId: null, order, event };
+      return deliveries.add([{ target, announced }], 2, { from: order - 1, to: order });
+    };
+    for (const order of [1, 2, 3, 4]) await add(order);
+    expect([await deliveries.readPosition(), (await deliveries.listDue()).due.length]).toEqual([4, 1]);
+    const [one, other] = await deliveries.claim(target, 9, 60_000);
+    await deliveries.retry(target, one!, 0);
+    await deliveries.giveUp(target, other!, 'never');
+    expect(await deliveries.listDead([target], 9)).toHaveLength(1);
+    expect(await deliveries.count(target)).toEqual({ waiting: 1, dead: 1, crowdedOut: 2 });
+    expect(await deliveries.resend(target, 'event-4')).toBe(true);
+    await deliveries.giveUp(target, other!, 'never');
+    await deliveries.removeBefore([target], Date.now());
+    expect(await deliveries.count(target)).toMatchObject({ waiting: 0, dead: 0 });
+    expect([await targets.disable(target, 'gone'), (await targets.findListeners(null)).targets]).toEqual([0, []]);
+    expect(await targets.enable(target)).toEqual(target);
+    expect([await targets.remove(target), (await targets.list()).targets]).toEqual([true, []]);
+  });
+
   it('publishes the events of payments', async () => {
     for (const channel of ['payment.answered', 'book.closed', 'reconcile.difference']) {
       expect(await bookkeeper.publish(channel, '{}')).toBe(0);
@@ -104,6 +133,7 @@ describe('the bookkeeper as a user of Redis', () => {
     ['HSET', 'tollgate:{wallets}', 'main', 'x'],
     ['HSET', 'tollgate:{api-keys}', 'x', 'y'],
     ['HSET', 'tollgate:{agent}:bull', 'x', 'y'],
+    ['HSET', 'tollgate:{webhooks}:jobs:of:x', 'y', 'z'],
     ['EVAL', "return redis.call('SADD', KEYS[1], 'x')", '1', 'tollgate:{lanes}:lanes'],
     ['EVAL', "return redis.call('DEL', KEYS[1])", '1', REFUSED_EVENTS],
     ['SET', 'tollgate:{pay-7}:answer:tx:1', 'x'],

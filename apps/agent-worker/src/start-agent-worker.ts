@@ -18,13 +18,13 @@ import { AgentWorkerModule } from './agent-worker.module.js';
 import { AgentWorkerEnvironment } from './config/agent-worker.config.js';
 import { WorkerConnections } from './connections/worker-connections.js';
 import { AgentJobsConsumer } from './consumers/agent-jobs-consumer.js';
+import { JobWebhooks } from './events/job-webhooks.js';
 import { assertChain } from './lanes/assert-chain.js';
 import { LaneFleet } from './lanes/lane-fleet.js';
 import { openJournal } from './lanes/open-journal.js';
 import { WorkerReadiness } from './lanes/worker-readiness.js';
 import { Plannings, type CreatePlanning } from './planning/plannings.js';
 import type { WorkerWallet } from './wallets/worker-wallet.js';
-import { Webhooks } from './webhooks/webhooks.js';
 
 /**
  * Starts health and metrics first, then the journal, then lanes and request handlers. Waits for a Redis that is down,
@@ -61,7 +61,7 @@ export async function startAgentWorker(
     await openJournal({ redis, journal, directory: app.get(WalletDirectory), wallets }, logger);
     app.get(LaneFleet).start();
     app.get(AgentJobsConsumer).start();
-    app.get(Webhooks).start();
+    app.get(JobWebhooks).start();
   } catch (error) {
     await app.close();
     throw error;

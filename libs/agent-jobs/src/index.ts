@@ -39,6 +39,7 @@ export { describeInputs } from './request/job-inputs.js';
 export { JobRequestError, parseJobRequest } from './request/parse-job-request.js';
 export { describeJob, toAgentJobEvent } from './views/describe-job.js';
 export { digestPlan, fingerprintOfJob, listCalls, type PlannedCall } from './views/digests.js';
+export { nameLetter, parseLetterName } from './views/name-letter.js';
 export { jobQuery, searchJobs, type JobQuery } from './views/search-jobs.js';
 export { readStoredFloors, readStoredPlan, writeStoredPlan, type PlanFloors } from './views/stored-plan.js';
 export { describeGap, explainNoFill, fillGap, mendGap, nameGap, type NonceGapView } from './wallets/nonce-gap.js';
@@ -51,13 +52,3 @@ export {
   type WalletEntry,
   type WalletLimit,
 } from './wallets/wallet-directory.js';
-export { DeadLetters, type FailedDelivery } from './webhooks/dead-letters.js';
-export { nameDelivery, openWebhooksQueue, WaitingDeliveries } from './webhooks/waiting-deliveries.js';
-export {
-  DISABLED_REASONS,
-  UnreadableTargetError,
-  WebhookTargets,
-  type FoundTargets,
-  type TargetName,
-  type WebhookTarget,
-} from './webhooks/webhook-targets.js';

@@ -86,5 +86,3 @@ export { monthsBefore } from './retention/months-before.js';
 export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';
 export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
 export * from './delivery/read-events.js';
-export * from './delivery/webhook-deliveries.js';
-export * from './delivery/webhook-targets.js';

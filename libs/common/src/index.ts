@@ -24,7 +24,6 @@ export {
   type EnvironmentClass,
   type SettingDescription,
 } from './config/setting.js';
-export { WebhookEnvironment } from './config/webhook.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
 export { NestPublisher } from './events/nest-publisher.js';
 export { checkRedis, HealthModule, StillStartingError, type ReadinessChecks } from './health/health.module.js';
@@ -38,6 +37,7 @@ export { handleError, ProblemFilter } from './http/problem.filter.js';
 export * from './http/problem.js';
 export { PROBLEM_CODES } from './http/problem-codes.js';
 export { isLoopbackHost, isPublicAddress } from './http/public-address.js';
+export { assertPublicTarget } from './http/resolve-target.js';
 export { createSafeFetch, type SafeFetch } from './http/safe-fetch.js';
 export { TargetRefusedError, type TargetRules } from './http/target-rules.js';
 export { createLoggerParams } from './logging/create-logger-params.js';
@@ -62,6 +62,3 @@ export { ICON_URL } from './web/icon.js';
 export * from './web/web-file.js';
 export { CONSOLE_COOKIE, readConsoleCookies, withoutConsoleCookie } from './web/console-cookie.js';
 export { isStopping, runService, type RunningService } from './shutdown/run-service.js';
-export { createDeliveryCounter, type CountDelivery } from './webhooks/delivery-counter.js';
-export { findUrlFault } from './webhooks/find-url-fault.js';
-export { deriveWebhookSecret, postEvent, retryDelay } from './webhooks/post-event.js';

@@ -41,6 +41,7 @@ export type {
 } from './jobs/ports.js';
 export type * from './jobs/transition.js';
 export { DEFAULT_LANE_SETTINGS, type LaneSettings } from './lanes/lane-settings.js';
+export { consumeOutbox } from './outbox/consume-outbox.js';
 export { OutboxFollower, readEventId, type EventPage } from './outbox/outbox.js';
 export { pause, Wakeable } from './pause.js';
 export { LaneShare, nameProcess } from './runner/lane-lease.js';

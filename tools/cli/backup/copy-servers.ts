@@ -1,6 +1,7 @@
 import { copyLane, isLaneKey, LANE_PATTERN, type CopiedKey } from '@tollgate/journal';
 import { isBirthKey, REFUSED_SEEN, REFUSED_STREAM } from '@tollgate/ledger';
 import { listPrimaries, type RedisClient } from '@tollgate/redis';
+import { BOOK_POSITION } from '@tollgate/webhooks';
 import type { Redis } from 'ioredis';
 
 import { isCopiedAlone, PATTERN, scanKeys } from './which-keys.js';
@@ -10,12 +11,14 @@ const KEYS_AT_ONCE = 64;
 
 /**
  * Every key of Tollgate, while processes go on working. Lanes come first, so that the idempotency key of each job in the
- * copy is in it too; births come last, so that no payment in the copy has a later epoch.
+ * copy is in it too; the position of the webhooks comes before what waits for them, so that the copy lacks no event; births
+ * come last, so that no payment in the copy has a later epoch.
  */
 export async function* copyServers(redis: RedisClient): AsyncGenerator<CopiedKey> {
   const primaries = listPrimaries(redis);
   for (const primary of primaries) yield* copyLanes(redis, primary);
   yield* copyTogether(redis, [REFUSED_SEEN, REFUSED_STREAM]);
+  yield* copyTogether(redis, [BOOK_POSITION]);
   for (const primary of primaries) {
     for await (const keys of scanKeys(primary, PATTERN)) yield* copyEach(primary, keys.filter(isCopiedAlone));
   }

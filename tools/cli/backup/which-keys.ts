@@ -2,6 +2,7 @@ import { isKeyOfLane, isLaneKey } from '@tollgate/journal';
 import { entryOfKey, isBirthKey, REFUSED_SEEN, REFUSED_STREAM } from '@tollgate/ledger';
 import { AGENT_QUEUE_PREFIX } from '@tollgate/protocol';
 import { RESTORE_MARKER } from '@tollgate/redis';
+import { BOOK_POSITION } from '@tollgate/webhooks';
 import type { Redis } from 'ioredis';
 
 import { SETTLE_QUEUE, VERIFY_QUEUE } from '../../../libs/common/src/messages/verifier-questions.js';
@@ -15,13 +16,14 @@ const SCAN_COUNT = 512;
 
 const QUEUES = [VERIFY_QUEUE, SETTLE_QUEUE, PLAN_QUEUE].map((queue) => `tollgate:{${queue}}:`);
 const LEFT_OUT = [...QUEUES, `${AGENT_QUEUE_PREFIX}:`, RESTORE_MARKER];
+const COPIED_BEFORE: readonly string[] = [REFUSED_SEEN, REFUSED_STREAM, BOOK_POSITION];
 
 /**
- * Whether the pass over all keys copies this one. Births are copied at its end, lanes and refusals before it, each at one
- * moment. What is in a queue may have been carried out since, so a copy of it must not be taken again.
+ * Whether the pass over all keys copies this one. Births are copied at its end; lanes, refusals and a position before it.
+ * What is in a queue may have been carried out since, so a copy of it must not be taken again.
  */
 export function isCopiedAlone(key: string): boolean {
-  if (isKeyOfLane(key) || isBirthKey(key) || key === REFUSED_SEEN || key === REFUSED_STREAM) return false;
+  if (isKeyOfLane(key) || isBirthKey(key) || COPIED_BEFORE.includes(key)) return false;
   return !key.endsWith(':fence') && !LEFT_OUT.some((start) => key.startsWith(start));
 }
 

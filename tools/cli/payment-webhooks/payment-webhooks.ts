@@ -1,4 +1,4 @@
-import type { DeadDelivery, PaymentTarget } from '@tollgate/book';
+import type { CountedTargetView, LetterView } from '@tollgate/webhooks';
 
 import { OperatorApi, type OperatorPlace } from '../book/operator-api.js';
 import type { CommandResult } from '../shared/cli-command.js';
@@ -7,7 +7,7 @@ import { formatTable, formatTime } from '../shared/format-table.js';
 const PATH = '/operator/webhooks';
 
 export async function showTargets(place: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const { webhooks } = await new OperatorApi(place, env).read<{ webhooks: PaymentTarget[] }>(PATH);
+  const { webhooks } = await new OperatorApi(place, env).read<{ webhooks: CountedTargetView[] }>(PATH);
   const table = formatTable(
     ['TARGET', 'EVENTS', 'CREATED', 'WAITING', 'CROWDED OUT', 'STATE', 'ADDRESS'],
     webhooks.map(({ id, events, createdAt, waiting, crowdedOut, disabled, url }) => [
@@ -24,7 +24,7 @@ export async function addTarget(
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
   const body = { url, ...(events !== undefined && { events }) };
-  const made = await new OperatorApi(place, env).read<PaymentTarget & { secret: string }>(PATH, 'POST', body);
+  const made = await new OperatorApi(place, env).read<CountedTargetView & { secret: string }>(PATH, 'POST', body);
   const text = `${made.id} receives ${made.events.join(', ') || 'all events'} from now on.\nIts secret, which is shown only this once: ${made.secret}`;
   return { json: made, text };
 }
@@ -34,7 +34,7 @@ export async function showDead(
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
   const path = `${PATH}/dead-letters?limit=${limit}`;
-  const { deadLetters } = await new OperatorApi(place, env).read<{ deadLetters: DeadDelivery[] }>(path);
+  const { deadLetters } = await new OperatorApi(place, env).read<{ deadLetters: LetterView[] }>(path);
   const table = formatTable(
     ['TARGET', 'EVENT', 'ATTEMPTS', 'LAST', 'REASON'],
     deadLetters.map(({ webhookId, event, attempts, failedAt, reason }) => [

@@ -1,4 +1,4 @@
-import { limitOption, queueRedisOption, type CliCommand } from '../shared/cli-command.js';
+import { limitOption, type CliCommand } from '../shared/cli-command.js';
 import type { WebhookOptions } from './webhooks.js';
 
 const TARGET = 'wh_0c1d2e3f405162738495a6b7';
@@ -19,14 +19,12 @@ export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): voi
     .query('list', 'Lists all targets, oldest first, with what waits and what was dropped for each.')
     .example('webhooks list --key 1a2b3c4d5e6f')
     .option(...ofKey)
-    .addOption(queueRedisOption())
     .answers(async (options: WebhookOptions) => (await load()).listTargets(options, env));
 
   webhooks
     .query('dead', 'Lists deliveries that were given up, newest first.')
     .option(...ofKey)
     .addOption(limitOption(999_999))
-    .addOption(queueRedisOption())
     .example('webhooks dead --limit 10')
     .answers(async (options: WebhookOptions & { limit: number }) => (await load()).listDead(options, env));
 
@@ -35,7 +33,6 @@ export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): voi
     .argument('[delivery]', 'one of them, as dead prints it')
     .option('--all', 'all of them')
     .option(...ofKey)
-    .addOption(queueRedisOption())
     .example('webhooks resend --all --key 1a2b3c4d5e6f')
     .answers(async (delivery: string | undefined, options: WebhookOptions & { all?: true }) =>
       (await load()).resend(delivery, options, env),

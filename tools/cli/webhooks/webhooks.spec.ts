@@ -1,18 +1,7 @@
-import {
-  AGENT_QUEUE_PREFIX,
-  DeadLetters,
-  nameDelivery,
-  openWebhooksQueue,
-  WaitingDeliveries,
-  WebhookTargets,
-  type WebhookTarget,
-} from '@tollgate/agent-jobs';
-import { WEBHOOKS_QUEUE } from '@tollgate/common';
-import type { AgentJobEvent } from '@tollgate/protocol';
-import { UnrecoverableError, Worker } from 'bullmq';
+import { nameLetter } from '@tollgate/agent-jobs';
+import { WebhookDeliveries, WebhookTargets, type WebhookTarget } from '@tollgate/webhooks';
 import { Redis } from 'ioredis';
 
-import { waitFor } from '../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
 
@@ -20,6 +9,7 @@ describe('tollgate webhooks', () => {
   let server: BorrowedRedis;
   let redis: Redis;
   let target: WebhookTarget;
+  let deliveries: WebhookDeliveries;
 
   beforeAll(async () => {
     server = await borrowRedis();
@@ -33,43 +23,45 @@ describe('tollgate webhooks', () => {
 
   beforeEach(async () => {
     await redis.flushall();
-    const targets = new WebhookTargets(redis, { rules: { allowPrivateTargets: true } });
-    const result = await targets.register({ keyId: 'k1', url: 'http://127.0.0.1/', events: ['transactionFailed'] });
+    deliveries = new WebhookDeliveries(redis, 'jobs');
+    const targets = new WebhookTargets(redis, 'jobs', { rules: { allowPrivateTargets: true } });
+    const wanted = { keyId: 'k1', url: 'http://127.0.0.1/', hearsAll: false, events: ['transactionFailed'] };
+    const result = await targets.register(wanted);
     if (result.outcome !== 'registered') throw new Error('not registered');
     target = result.target;
   });
 
   const webhooks = (...args: string[]): Promise<string> => tollgate(['webhooks', ...args, '--redis', server.url]);
+  const add = (count: number, most: number) =>
+    deliveries.add(
+      Array.from({ length: count }, (_, index) => {
+        const event = { id: `j1:FINAL:${index}`, type: 'transactionFailed', at: new Date(index).toISOString() };
+        return { target, announced: { keyId: 'k1', order: index, event } };
+      }),
+      most,
+    );
   /** Lets deliveries fail for good, and returns their ids. */
   const giveUp = async (count: number): Promise<string[]> => {
-    const queue = openWebhooksQueue(redis);
-    const ids = Array.from({ length: count }, (_, index) => nameDelivery({ id: `j1:FINAL:${index}` }, target));
-    for (const jobId of ids) {
-      const event = { id: jobId, type: 'transactionFailed' } as AgentJobEvent;
-      await queue.add('transactionFailed', { keyId: 'k1', targetId: target.id, event }, { jobId });
-    }
-    const refuse = () => Promise.reject(new UnrecoverableError('The target answered 500.'));
-    const worker = new Worker(WEBHOOKS_QUEUE, refuse, { connection: redis, prefix: AGENT_QUEUE_PREFIX });
-    await waitFor('all are given up', async () => (await new DeadLetters(queue).count()) === count);
-    await worker.close();
-    await queue.close();
-    return ids;
+    await add(count, count);
+    const claimed = await deliveries.claim(target, count, 60_000);
+    for (const delivery of claimed) await deliveries.giveUp(target, delivery, 'The target answered 500.');
+    return claimed.map(({ event }) => nameLetter(event.id, target.id));
   };
 
   it('lists, enables and removes targets', async () => {
     expect(JSON.parse(await webhooks('list', '--json'))).toMatchObject([{ id: target.id, disabled: null }]);
-    await new WebhookTargets(redis).disable(target, 'gone');
+    await new WebhookTargets(redis, 'jobs').disable(target, 'gone');
     expect(await webhooks('list')).toMatch(new RegExp(`${target.id}.*transactionFailed.*disabled: gone`));
     expect(await webhooks('list', '--key', 'k2')).toBe('There is no webhook target.');
     await webhooks('enable', target.id);
-    expect(await new WebhookTargets(redis).find(target)).toEqual(target);
+    expect(await new WebhookTargets(redis, 'jobs').find(target)).toEqual(target);
     await webhooks('remove', target.id);
     await expect(webhooks('remove', target.id)).rejects.toMatchObject(NOT_DONE);
     expect(await webhooks('list')).toBe('There is no webhook target.');
   });
 
   it('lists and removes a target that cannot be read', async () => {
-    await redis.hset('tollgate:{webhooks}:of:k1', 'wh_1', 'damaged');
+    await redis.hset('tollgate:{webhooks}:jobs:of:k1', 'wh_1', 'damaged');
     expect(await webhooks('list')).toMatch(new RegExp(`${target.id}[^]*\n"wh_1" cannot be read`));
     expect(JSON.parse(await webhooks('list', '--json'))).toMatchObject([
       { id: 'wh_1', keyId: 'k1', unreadable: true },
@@ -81,16 +73,7 @@ describe('tollgate webhooks', () => {
   });
 
   it('lists how many deliveries wait for a target, and how many were dropped', async () => {
-    const queue = openWebhooksQueue(redis);
-    const waiting = new WaitingDeliveries(redis, queue);
-    for (let index = 0; index < 3; index++) {
-      const id = nameDelivery({ id: `j1:FINAL:${index}` }, target);
-      const event = { id, type: 'transactionFailed', at: new Date(index).toISOString() } as AgentJobEvent;
-      const data = { keyId: 'k1', targetId: target.id, event };
-      await queue.add('transactionFailed', data, { jobId: id });
-      await waiting.add(target.id, [{ id, data }], 2);
-    }
-    await queue.close();
+    await add(3, 2);
     expect(JSON.parse(await webhooks('list', '--json'))).toMatchObject([{ waiting: 2, crowdedOut: 1 }]);
     expect(await webhooks('list')).toMatch(/WAITING +CROWDED OUT[^]* 2 +1 +enabled/);
   });

@@ -1,38 +1,36 @@
+import { nameLetter, parseLetterName } from '@tollgate/agent-jobs';
 import {
-  DeadLetters,
-  openWebhooksQueue,
-  WaitingDeliveries,
+  WebhookDeliveries,
   WebhookTargets,
   type FailedDelivery,
+  type FoundTargets,
   type TargetName,
   type WebhookTarget,
-} from '@tollgate/agent-jobs';
-import type { WebhookDelivery } from '@tollgate/common';
-import type { RedisClient } from '@tollgate/redis';
-import type { Queue } from 'bullmq';
+} from '@tollgate/webhooks';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
-import { findQueueRedisPlace, findRedisPlace } from '../shared/find-place.js';
+import { findRedisPlace } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
 
 export interface WebhookOptions {
   redis?: string;
-  queueRedis?: string;
   /** Only what belongs to this API key. */
   key?: string;
 }
 
+type CountedTarget = WebhookTarget & { counts: Awaited<ReturnType<WebhookDeliveries['count']>> };
+
 export async function listTargets(options: WebhookOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const { targets, unreadable } = await withTargets(options, env, (known) => known.list(options.key));
-  const found = await withQueue(options, env, (queue, redis) => {
-    const waiting = new WaitingDeliveries(redis, queue);
-    return Promise.all(targets.map(async (target) => ({ ...target, ...(await waiting.count(target.id)) })));
+  const { found, unreadable } = await withWebhooks(options, env, async ({ targets, deliveries }) => {
+    const listed = await targets.list(options.key);
+    const counted = listed.targets.map(async (target) => ({ ...target, counts: await deliveries.count(target) }));
+    return { found: await Promise.all(counted), unreadable: listed.unreadable };
   });
   const table = formatTable(
     ['TARGET', 'KEY', 'HEARS OF', 'EVENTS', 'OPERATIONS', 'CREATED', 'WAITING', 'CROWDED OUT', 'STATE', 'ADDRESS'],
-    found.map(({ id, keyId: owner, hearsAll, events, operations, createdAtMs, disabled, url, ...counts }) => [
+    found.map(({ id, keyId: owner, hearsAll, events, operations, createdAtMs, disabled, url, counts }) => [
       ...[id, owner, hearsAll ? 'all jobs' : 'own jobs', events.join(',') || 'all', operations.join(',') || 'all'],
       ...[formatTime(createdAtMs), String(counts.waiting), String(counts.crowdedOut)],
       ...[disabled === null ? 'enabled' : `disabled: ${disabled}`, url],
@@ -51,12 +49,13 @@ export async function listDead(
   options: WebhookOptions & { limit: number },
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const { key: keyId, limit } = options;
-  const found = await withLetters(options, env, (letters) => letters.list({ keyId, limit }));
+  const found = await withWebhooks(options, env, async ({ targets, deliveries }) =>
+    deliveries.listDead(namesOf(await targets.list(options.key)), options.limit),
+  );
   const table = formatTable(
     ['DELIVERY', 'EVENT', 'ATTEMPTS', 'LAST', 'REASON'],
-    found.map(({ id, event, attempts, failedAtMs, reason }) => [
-      ...[id, event.type, String(attempts), formatTime(failedAtMs), reason],
+    found.map(({ target, event, attempts, failedAtMs, reason }) => [
+      ...[nameLetter(event.id, target.id), event.type, String(attempts), formatTime(failedAtMs), reason],
     ]),
   );
   return { json: found.map(describeLetter), text: found.length === 0 ? 'No delivery was given up.' : table };
@@ -68,11 +67,19 @@ export async function resend(
   options: WebhookOptions & { all?: true },
   env: NodeJS.ProcessEnv,
 ): Promise<string> {
-  const { key: keyId, all = false } = options;
-  if ((delivery === undefined) !== all) throw new InvalidArgumentError('resend needs a delivery, or --all');
-  return withLetters(options, env, async (letters) => {
-    if (delivery === undefined) return `${await letters.resendAll({ keyId })} deliveries are tried again.`;
-    if (await letters.resend(delivery, { keyId })) return `${delivery} is tried again.`;
+  if ((delivery === undefined) !== (options.all ?? false)) {
+    throw new InvalidArgumentError('resend needs a delivery, or --all');
+  }
+  return withWebhooks(options, env, async ({ targets, deliveries }) => {
+    const names = namesOf(await targets.list(options.key));
+    if (delivery === undefined) {
+      let resent = 0;
+      for (const name of names) resent += await deliveries.resendAll(name);
+      return `${resent} deliveries are tried again.`;
+    }
+    const { eventId, targetId } = parseLetterName(delivery);
+    const target = names.find(({ id }) => id === targetId);
+    if (target && (await deliveries.resend(target, eventId))) return `${delivery} is tried again.`;
     throw new CommandError(`No delivery ${delivery} is among those given up. See tollgate webhooks dead.`);
   });
 }
@@ -93,49 +100,32 @@ async function change(
   env: NodeJS.ProcessEnv,
   apply: (targets: WebhookTargets, target: TargetName) => Promise<unknown>,
 ): Promise<void> {
-  const isChanged = await withTargets(options, env, async (targets) => {
-    const known = await targets.list();
-    const target = [...known.targets, ...known.unreadable].find((one) => one.id === id);
+  const isChanged = await withWebhooks(options, env, async ({ targets }) => {
+    const target = namesOf(await targets.list()).find((one) => one.id === id);
     return target && (await apply(targets, target));
   });
   if (!isChanged) throw new CommandError(`There is no target ${id}. See tollgate webhooks list.`);
 }
 
-function withTargets<T>(
+function withWebhooks<T>(
   { redis: url }: WebhookOptions,
   env: NodeJS.ProcessEnv,
-  work: (targets: WebhookTargets) => Promise<T>,
+  work: (webhooks: { targets: WebhookTargets; deliveries: WebhookDeliveries }) => Promise<T>,
 ): Promise<T> {
-  return withRedis(findRedisPlace(url, env), (redis) => work(new WebhookTargets(redis)));
+  return withRedis(findRedisPlace(url, env), (redis) =>
+    work({ targets: new WebhookTargets(redis, 'jobs'), deliveries: new WebhookDeliveries(redis, 'jobs') }),
+  );
 }
 
-function withQueue<T>(
-  options: WebhookOptions,
-  env: NodeJS.ProcessEnv,
-  work: (queue: Queue<WebhookDelivery>, redis: RedisClient) => Promise<T>,
-): Promise<T> {
-  return withRedis(findQueueRedisPlace(options, env), async (redis) => {
-    const queue = openWebhooksQueue(redis);
-    try {
-      return await work(queue, redis);
-    } finally {
-      await queue.close();
-    }
-  });
+function namesOf({ targets, unreadable }: FoundTargets): TargetName[] {
+  return [...targets, ...unreadable].map(({ keyId, id }) => ({ keyId, id }));
 }
 
-function withLetters<T>(
-  options: WebhookOptions,
-  env: NodeJS.ProcessEnv,
-  work: (letters: DeadLetters) => Promise<T>,
-): Promise<T> {
-  return withQueue(options, env, (queue) => work(new DeadLetters(queue)));
+function describeTarget({ counts: { waiting, crowdedOut }, createdAtMs, from: _, ...target }: CountedTarget) {
+  return { ...target, waiting, crowdedOut, createdAt: new Date(createdAtMs).toISOString() };
 }
 
-function describeTarget({ createdAtMs, ...target }: WebhookTarget) {
-  return { ...target, createdAt: new Date(createdAtMs).toISOString() };
-}
-
-function describeLetter({ failedAtMs, ...letter }: FailedDelivery) {
-  return { ...letter, failedAt: new Date(failedAtMs).toISOString() };
+function describeLetter({ target, failedAtMs, ...letter }: FailedDelivery) {
+  const id = nameLetter(letter.event.id, target.id);
+  return { id, keyId: target.keyId, targetId: target.id, ...letter, failedAt: new Date(failedAtMs).toISOString() };
 }

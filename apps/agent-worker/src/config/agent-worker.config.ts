@@ -8,8 +8,8 @@ import {
   Setting,
   SettingGroup,
   ShutdownEnvironment,
-  WebhookEnvironment,
 } from '@tollgate/common';
+import { WebhookEnvironment } from '@tollgate/webhooks';
 import { IsNotEmpty } from 'class-validator';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
 import { NestPublisher, REDIS_LOGGER } from '@tollgate/common';
 import {
+  consumeOutbox,
   OutboxFollower,
-  pause,
   Wakeable,
   type EventPage,
   type JobEvent,
@@ -69,7 +69,6 @@ export interface ServedLane {
 const BATCH = 100;
 /** The bell may miss an event: without it, events are polled at this interval. */
 const LOOK_EVERY_MS = 5_000;
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [100, 30_000];
 /** A consumer that does not finish must not keep the lane from its next holder. */
 const LEAVE_WITHIN_MS = 3_000;
 
@@ -119,22 +118,12 @@ export class EventPumps {
     }
   }
 
-  async #serve(held: ServedLane, consumer: EventConsumer, wallet: string, wakeable: Wakeable): Promise<void> {
-    const { lane, signal } = held;
-    let failures = 0;
-    let reported = '';
-    while (!signal.aborted) {
-      try {
-        const { events } = await this.#handOn(lane, consumer, wallet);
-        [failures, reported] = [0, ''];
-        if (events.length < BATCH) await wakeable.sleep(LOOK_EVERY_MS, signal);
-      } catch (error) {
-        const trouble = describeTrouble(consumer, wallet, error);
-        if (trouble.message !== reported) this.options.onTrouble(trouble);
-        reported = trouble.message;
-        await pause(Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS), signal);
-      }
-    }
+  #serve({ lane, signal }: ServedLane, consumer: EventConsumer, wallet: string, wakeable: Wakeable): Promise<void> {
+    return consumeOutbox({
+      pass: async () => (await this.#handOn(lane, consumer, wallet)).events.length === BATCH,
+      onTrouble: (error) => this.options.onTrouble(describeTrouble(consumer, wallet, error)),
+      ...{ wakeable, signal, lookEveryMs: LOOK_EVERY_MS },
+    });
   }
 
   async #handOn(lane: LaneId, consumer: EventConsumer, wallet: string): Promise<EventPage> {
@@ -157,7 +146,6 @@ export class EventPumps {
   }
 }
 
-function describeTrouble({ name }: EventConsumer, wallet: string, cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Error(`events of wallet ${wallet} do not reach ${name}: ${reason}`, { cause });
+function describeTrouble({ name }: EventConsumer, wallet: string, cause: Error): Error {
+  return new Error(`events of wallet ${wallet} do not reach ${name}: ${cause.message}`, { cause });
 }

@@ -6,18 +6,17 @@ import { Registry } from 'prom-client';
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
 import { LaneTroubles } from '../connections/lane-troubles.js';
 import { JobMetrics } from '../metrics/job-metrics.js';
-import { Webhooks } from '../webhooks/webhooks.js';
-import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { EventBell, EventPumps, NestEvents } from './event-pumps.js';
+import { JobWebhooks } from './job-webhooks.js';
 import { createEventCounter, observeEventLag } from './observe-events.js';
 
 const CLOSE_WITHIN_MS = 1_000;
 
 /** Delivers the events of the held lanes to metrics, other services and webhooks. */
 @Module({
-  imports: [WebhooksModule],
   providers: [
     JobMetrics,
+    JobWebhooks,
     {
       provide: NestEvents,
       inject: [AgentWorkerEnvironment],
@@ -31,11 +30,11 @@ const CLOSE_WITHIN_MS = 1_000;
     },
     {
       provide: EventPumps,
-      inject: [Registry, Journal, LaneTroubles, EventBell, JobMetrics, NestEvents, Webhooks],
+      inject: [Registry, Journal, LaneTroubles, EventBell, JobMetrics, NestEvents, JobWebhooks],
       useFactory: createPumps,
     },
   ],
-  exports: [EventPumps, JobMetrics],
+  exports: [EventPumps, JobMetrics, JobWebhooks],
 })
 export class EventsModule implements OnApplicationShutdown {
   constructor(
@@ -55,10 +54,10 @@ function createPumps(
   bell: EventBell,
   metrics: JobMetrics,
   nestEvents: NestEvents,
-  webhooks: Webhooks,
+  webhooks: JobWebhooks,
 ): EventPumps {
   const pumps = new EventPumps({
-    ...{ journal, bell, consumers: [metrics, nestEvents, webhooks.consumer] },
+    ...{ journal, bell, consumers: [metrics, nestEvents, webhooks] },
     onTrouble: (error) => troubles.report('', error),
     onTaken: createEventCounter(registry),
   });

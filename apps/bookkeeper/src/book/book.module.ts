@@ -4,7 +4,6 @@ import { SellerChain } from '../chain/seller-chain.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { PublishedEvents } from '../delivery/published-events.js';
-import { WebhookSecrets } from '../delivery/webhook-secrets.js';
 import { BookChanges } from '../drain/book-changes.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
@@ -23,12 +22,12 @@ import { BookHolder } from './book-holder.js';
 @Module({
   providers: [
     ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
-    ...[SellerChain, Journals, RefundPreviews, RefundWork, PublishedEvents, PaymentWebhooks, WebhookSecrets],
+    ...[SellerChain, Journals, RefundPreviews, RefundWork, PublishedEvents, PaymentWebhooks],
     BookHolder,
   ],
   exports: [
     ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, SellerChain, Journals],
-    ...[RefundPreviews, RefundWork, WebhookSecrets, BookHolder, BookMetrics],
+    ...[RefundPreviews, RefundWork, PaymentWebhooks, BookHolder, BookMetrics],
   ],
 })
 export class BookModule {

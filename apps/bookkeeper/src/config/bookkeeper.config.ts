@@ -11,8 +11,8 @@ import {
   SettingGroup,
   ShutdownEnvironment,
   TargetEnvironment,
-  WebhookEnvironment,
 } from '@tollgate/common';
+import { WebhookEnvironment } from '@tollgate/webhooks';
 import { IsNotEmpty, Matches } from 'class-validator';
 
 import { BookEnvironment } from './book.environment.js';

@@ -1,13 +1,12 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { readEventPosition, readOutgoingEvents, storeEventPosition, type BookWriter } from '@tollgate/book';
+import { readEventPosition, storeEventPosition, type BookWriter } from '@tollgate/book';
 import { NestPublisher } from '@tollgate/common';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookChanges } from '../drain/book-changes.js';
-import { runRepeatedly } from './run-repeatedly.js';
+import { followBook } from './follow-book.js';
 
 const CONSUMER = 'nest-events';
-const BATCH = 500;
 
 /** Publishes the events of payments to Nest services, in order. */
 @Injectable()
@@ -24,17 +23,19 @@ export class PublishedEvents implements OnApplicationShutdown {
   /** Until the signal is aborted. @throws DeposedError */
   run(writer: BookWriter, signal: AbortSignal): Promise<void> {
     let position: number | null = null;
-    return runRepeatedly('PublishedEvents', this.changes, signal, async () => {
-      position ??= await readEventPosition(writer, CONSUMER);
-      while (!signal.aborted) {
-        const events = await readOutgoingEvents(writer.database, position, BATCH);
-        const last = events.at(-1);
-        if (last === undefined) return;
-        await this.#publisher.publish(events.map(({ event }) => event));
-        await storeEventPosition(writer, CONSUMER, last.number);
-        position = last.number;
-      }
-    });
+    return followBook(
+      'PublishedEvents',
+      { writer, changes: this.changes, signal },
+      {
+        readPosition: async () => (position ??= await readEventPosition(writer, CONSUMER)),
+        take: async (events) => {
+          await this.#publisher.publish(events.map(({ event }) => event));
+          const last = events.at(-1)?.number ?? 0;
+          await storeEventPosition(writer, CONSUMER, last);
+          position = last;
+        },
+      },
+    );
   }
 
   onApplicationShutdown(): Promise<void> {

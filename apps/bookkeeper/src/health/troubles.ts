@@ -3,7 +3,6 @@ import { mendGap, nameGap } from '@tollgate/agent-jobs';
 import {
   countLeftOver,
   countUnapplied,
-  listPaymentTargets,
   listRefundsInWork,
   listRefusedEvents,
   readCompleteFrom,
@@ -16,6 +15,7 @@ import { ApiKeyStore } from '@tollgate/common';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
+import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { OperatorJobs } from '../jobs/operator-jobs.js';
@@ -60,6 +60,7 @@ export class Troubles {
     @Inject(SellerChain) private readonly chain: SellerChain,
     @Inject(OperatorWallets) private readonly wallets: OperatorWallets,
     @Inject(OperatorJobs) private readonly jobs: OperatorJobs,
+    @Inject(PaymentWebhooks) private readonly payments: PaymentWebhooks,
     @Inject(BookkeeperConnections) { commands }: BookkeeperConnections,
   ) {
     this.#apiKeys = new ApiKeyStore(commands);
@@ -186,15 +187,21 @@ export class Troubles {
   }
 
   async #ofWebhooks(): Promise<Trouble[]> {
-    const targets = await listPaymentTargets(this.book.writer.database, null);
-    const keys = await Promise.all(targets.map(({ keyId }) => this.#apiKeys.read(keyId)));
-    return targets
-      .filter(({ disabled }, index) => disabled === null && keys[index] === null)
-      .map(({ id, keyId, waiting }) => ({
-        about: 'webhooks',
-        what: `Redis has no readable API key ${keyId}, so its webhook target ${id} gets no events (waiting: ${waiting}).`,
-        mend: `Restore Redis from a copy with the key; if there is none: tollgate payment-webhooks remove ${id}`,
-      }));
+    const { targets, deliveries } = this.payments.webhooks;
+    const enabled = (await targets.list()).targets.filter(({ disabled }) => disabled === null);
+    const keys = await Promise.all(enabled.map(({ keyId }) => this.#apiKeys.read(keyId)));
+    const lost = enabled.filter((_, index) => keys[index] === null);
+    return Promise.all(
+      lost.map(async (target) => {
+        const { id, keyId } = target;
+        const { waiting } = await deliveries.count(target);
+        return {
+          about: 'webhooks',
+          what: `Redis has no readable API key ${keyId}, so its webhook target ${id} gets no events (waiting: ${waiting}).`,
+          mend: `Restore Redis from a copy with the key; if there is none: tollgate payment-webhooks remove ${id}`,
+        };
+      }),
+    );
   }
 }
 

@@ -18,6 +18,7 @@ import { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { Troubles, type Trouble } from '../health/troubles.js';
 import { LongReadings } from './long-readings.js';
 import { ForOperators, OperatorController } from './operator-controller.js';
@@ -67,6 +68,7 @@ export class BookController {
     @Inject(Troubles) private readonly troubles: Troubles,
     @Inject(LongReadings) private readonly readings: LongReadings,
     @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
+    @Inject(PaymentWebhooks) private readonly payments: PaymentWebhooks,
   ) {}
 
   @Get('health')
@@ -131,6 +133,9 @@ export class BookController {
     @Body({ schema: retentionBody }) { months }: z.output<typeof retentionBody>,
   ): Promise<RemovedRequests & { before: string }> {
     const beforeMs = monthsBefore(Date.now(), months);
-    return { before: new Date(beforeMs).toISOString(), ...(await removeRequests(this.book.writer, beforeMs)) };
+    const removed = await removeRequests(this.book.writer, beforeMs);
+    const { targets, deliveries } = this.payments.webhooks;
+    await deliveries.removeBefore((await targets.list()).targets, beforeMs);
+    return { before: new Date(beforeMs).toISOString(), ...removed };
   }
 }

@@ -1,25 +1,20 @@
 import { Body, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { OUTGOING_EVENT_TYPES, readNewestNumber } from '@tollgate/book';
+import { ApiKeyStore, limitParameter, onlyFields, ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import {
-  addPaymentTarget,
-  enablePaymentTarget,
-  listDeadDeliveries,
-  listPaymentTargets,
-  OUTGOING_EVENT_TYPES,
-  removePaymentTarget,
-  resendDead,
-  type DeadDelivery,
-  type PaymentTarget,
-} from '@tollgate/book';
-import { ApiKeyStore, findUrlFault, limitParameter, onlyFields, ProblemError, type ApiKey } from '@tollgate/common';
+  describeLetter,
+  describeTarget,
+  type CountedTargetView,
+  type LetterView,
+  type WebhookTarget,
+} from '@tollgate/webhooks';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
-import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
-import { WebhookSecrets } from '../delivery/webhook-secrets.js';
+import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 
-const TARGETS_PER_KEY = 10;
 const TYPES_WRONG = `must be a list of ${OUTGOING_EVENT_TYPES.join(', ')}; it may be left out`;
 const URL_MISSING = 'must be the URL to which events are posted';
 
@@ -33,6 +28,12 @@ const registrationBody = onlyFields({
 });
 const deadQuery = onlyFields({ limit: limitParameter });
 
+const NOT_FOUND: Problem = {
+  status: 404,
+  code: 'webhook_not_found',
+  detail: 'This API key has no such webhook target.',
+};
+
 /** The webhook targets of the caller's key: they receive what the key may read. */
 @OperatorController('webhooks')
 export class PaymentWebhooksController {
@@ -40,8 +41,7 @@ export class PaymentWebhooksController {
 
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
-    @Inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
-    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
+    @Inject(PaymentWebhooks) private readonly payments: PaymentWebhooks,
     @Inject(BookkeeperConnections) { commands }: BookkeeperConnections,
   ) {
     this.#apiKeys = new ApiKeyStore(commands);
@@ -52,22 +52,27 @@ export class PaymentWebhooksController {
   async register(
     @OperatorKey() { id: keyId }: ApiKey,
     @Body({ schema: registrationBody }) { url, events }: z.output<typeof registrationBody>,
-  ): Promise<PaymentTarget & { secret: string }> {
-    const { writer } = this.book;
-    const fault = await findUrlFault(url, { allowPrivateTargets: this.environment.targets.allowPrivateTargets });
-    if (fault !== null) throw new ProblemError({ status: 422, code: 'webhook_target_refused', detail: fault });
-    const id = await addPaymentTarget(writer, { keyId, url, events }, TARGETS_PER_KEY);
-    if (id === null) {
-      const detail = `This API key has reached its limit of ${TARGETS_PER_KEY} webhook targets. Remove one first.`;
-      throw new ProblemError({ status: 409, code: 'too_many_webhooks', detail });
+  ): Promise<CountedTargetView & { secret: string }> {
+    const { webhooks } = this.payments;
+    const from = (await readNewestNumber(this.book.writer.database)) + 1;
+    const result = await webhooks.targets.register({ keyId, url, events, hearsAll: true, from });
+    switch (result.outcome) {
+      case 'registered':
+        return { ...(await this.#describe(result.target)), secret: webhooks.secretOf(result.target.id) };
+      case 'refused':
+        throw new ProblemError({ status: 422, code: 'webhook_target_refused', detail: result.reason });
+      case 'full': {
+        const detail = `This API key has reached its limit of ${result.limit} webhook targets. Remove one first.`;
+        throw new ProblemError({ status: 409, code: 'too_many_webhooks', detail });
+      }
     }
-    return { ...(await this.#find(keyId, id)), secret: this.secrets.of(id) };
   }
 
   @Get()
   @ForOperators('operator:read', 'The webhook targets of this key, oldest first')
-  async list(@OperatorKey() { id: keyId }: ApiKey): Promise<{ webhooks: PaymentTarget[] }> {
-    return { webhooks: await listPaymentTargets(this.book.writer.database, keyId) };
+  async list(@OperatorKey() { id: keyId }: ApiKey): Promise<{ webhooks: CountedTargetView[] }> {
+    const { targets } = await this.payments.webhooks.targets.list(keyId);
+    return { webhooks: await Promise.all(targets.map((target) => this.#describe(target))) };
   }
 
   @Get('dead-letters')
@@ -75,8 +80,10 @@ export class PaymentWebhooksController {
   async listDeadDeliveries(
     @OperatorKey() { id: keyId }: ApiKey,
     @Query({ schema: deadQuery }) { limit }: z.output<typeof deadQuery>,
-  ): Promise<{ deadLetters: DeadDelivery[] }> {
-    return { deadLetters: await listDeadDeliveries(this.book.writer.database, keyId, limit) };
+  ): Promise<{ deadLetters: LetterView[] }> {
+    const { targets, deliveries } = this.payments.webhooks;
+    const letters = await deliveries.listDead((await targets.list(keyId)).targets, limit);
+    return { deadLetters: letters.map(describeLetter) };
   }
 
   @Post(':id/resend')
@@ -87,8 +94,8 @@ export class PaymentWebhooksController {
     'resend_webhook',
   )
   async resend(@OperatorKey() { id: keyId }: ApiKey, @Param('id') id: string): Promise<{ resent: number }> {
-    await this.#find(keyId, id);
-    return { resent: await resendDead(this.book.writer, keyId, id) };
+    const target = await this.#find(keyId, id);
+    return { resent: target.disabled === null ? await this.payments.webhooks.deliveries.resendAll(target) : 0 };
   }
 
   @Post(':id/enable')
@@ -98,10 +105,10 @@ export class PaymentWebhooksController {
     'Enables a disabled webhook target; it receives the events from now on',
     'enable_webhook',
   )
-  async enable(@OperatorKey() { id: keyId }: ApiKey, @Param('id') id: string): Promise<PaymentTarget> {
-    await this.#find(keyId, id);
-    await enablePaymentTarget(this.book.writer, keyId, id);
-    return this.#find(keyId, id);
+  async enable(@OperatorKey() { id: keyId }: ApiKey, @Param('id') id: string): Promise<CountedTargetView> {
+    const enabled = await this.payments.webhooks.targets.enable(await this.#find(keyId, id));
+    if (enabled === null) throw new ProblemError(NOT_FOUND);
+    return this.#describe(enabled);
   }
 
   @Delete(':id')
@@ -112,19 +119,25 @@ export class PaymentWebhooksController {
     'remove_webhook',
   )
   async remove(@OperatorKey() caller: ApiKey, @Param('id') id: string): Promise<void> {
-    const { writer } = this.book;
-    const target = (await listPaymentTargets(writer.database, null)).find((one) => one.id === id);
+    const { targets } = this.payments.webhooks;
+    const { targets: readable, unreadable } = await targets.list();
+    const target = [...readable, ...unreadable].find((one) => one.id === id);
     // No request can come from a key that Redis has lost.
-    const isLost = target !== undefined && (await this.#apiKeys.read(target.keyId)) === null;
-    const { keyId } = isLost ? target : await this.#find(caller.id, id);
-    await removePaymentTarget(writer, keyId, id);
+    const isAllowed = target?.keyId === caller.id || (target && (await this.#apiKeys.read(target.keyId)) === null);
+    if (target === undefined || isAllowed !== true || !(await targets.remove(target)))
+      throw new ProblemError(NOT_FOUND);
   }
 
   /** @throws ProblemError for a target that the key does not have */
-  async #find(keyId: string, id: string): Promise<PaymentTarget> {
-    const found = (await listPaymentTargets(this.book.writer.database, keyId)).find((target) => target.id === id);
-    if (found) return found;
-    const detail = 'This API key has no such webhook target.';
-    throw new ProblemError({ status: 404, code: 'webhook_not_found', detail });
+  async #find(keyId: string, id: string): Promise<WebhookTarget> {
+    const { targets } = await this.payments.webhooks.targets.list(keyId);
+    const target = targets.find((one) => one.id === id);
+    if (target === undefined) throw new ProblemError(NOT_FOUND);
+    return target;
+  }
+
+  async #describe(target: WebhookTarget): Promise<CountedTargetView> {
+    const { waiting, crowdedOut } = await this.payments.webhooks.deliveries.count(target);
+    return { ...describeTarget(target), waiting, crowdedOut };
   }
 }

@@ -19,7 +19,6 @@ import {
 import { closeBook } from '../closing/close-book.js';
 import type { ClaimedDatabase } from '../database/database.js';
 import { readEventPosition, readEventRange } from '../delivery/read-events.js';
-import { addPaymentTarget } from '../delivery/webhook-targets.js';
 import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
 import { recordAct } from '../posting/record-act.js';
@@ -54,7 +53,6 @@ describe('a copy of the book', () => {
     original = await openBook();
     other = await openBook();
     const { writer, database } = original;
-    await addPaymentTarget(writer, { keyId: 'key', url: 'https://shop.example', events: [] }, 1);
     const sold = Array.from({ length: 30 }, (_, index) => deliver(answered(transferId(index + 1))));
     // Above 2^53: a token of 18 decimals, and the gas of a large batch in wei.
     const precise = deliver(answered(transferId(31), { amount: '12345678901234567891' }));

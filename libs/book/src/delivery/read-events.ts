@@ -78,8 +78,11 @@ export async function storeEventPosition(writer: BookWriter, consumer: string, n
   );
 }
 
-/** Removes the oldest events above this number, except those that wait for a webhook target or are its dead letters. */
-export async function trimOutgoingEvents(writer: BookWriter, kept: number): Promise<void> {
+/**
+ * Removes the oldest events above this number.
+ * @param upTo the number of the last event that need not be kept for the webhook targets
+ */
+export async function trimOutgoingEvents(writer: BookWriter, kept: number, upTo: number): Promise<void> {
   await writer.write((within) =>
     within.query(
       // By their numbers, which costs nothing; only where many were skipped are the events before counted.
@@ -88,8 +91,8 @@ export async function trimOutgoingEvents(writer: BookWriter, kept: number): Prom
       DELETE FROM payment_events WHERE number <= (
           SELECT number FROM payment_events WHERE number < (SELECT first FROM near) ORDER BY number DESC
             OFFSET (SELECT $1 - (newest.number - first + 1) FROM newest, near) LIMIT 1)
-        AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE event = number)`,
-      [kept],
+        AND number <= $2`,
+      [kept, upTo],
     ),
   );
 }

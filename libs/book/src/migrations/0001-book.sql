@@ -296,8 +296,7 @@ CREATE TABLE refunded_transfers (
   CONSTRAINT refunded_at_most_what_arrived CHECK (taken <= arrived)
 );
 
--- The events of payments for other programs, and who gets them. An event and its deliveries are written in the
--- transaction of the booking that they report.
+-- The events of payments for other programs. An event is written in the transaction of the booking that it reports.
 
 CREATE TABLE payment_events (
   -- Their order. One bookkeeper writes, one transaction after another, so none appears behind a later one.
@@ -310,34 +309,6 @@ CREATE TABLE payment_events (
   content text NOT NULL
 );
 CREATE INDEX payment_events_oldest ON payment_events (at);
-
-CREATE TABLE webhook_targets (
-  id text PRIMARY KEY,
-  -- The API key that registered it.
-  key_id text NOT NULL,
-  url text NOT NULL,
-  -- Types of events; empty for all.
-  events text[] NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  -- Why it receives no events: gone, key_revoked. Null while it receives them.
-  disabled text,
-  -- Events that were dropped because too many waited for it.
-  crowded_out bigint NOT NULL DEFAULT 0
-);
-
--- An event that is not delivered to a target yet.
-CREATE TABLE webhook_deliveries (
-  target text NOT NULL REFERENCES webhook_targets ON DELETE CASCADE,
-  event bigint NOT NULL REFERENCES payment_events,
-  attempts bigint NOT NULL DEFAULT 0,
-  -- Null for one that was given up: a dead letter.
-  next_at timestamptz DEFAULT now(),
-  tried_at timestamptz,
-  reason text,
-  PRIMARY KEY (target, event)
-);
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (target, next_at);
-CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries (event);
 
 -- The last event that a consumer has taken, by its name.
 CREATE TABLE event_positions (

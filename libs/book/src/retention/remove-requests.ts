@@ -5,7 +5,7 @@ export interface RemovedRequests {
   readonly payments: number;
   /** Entries of the outbox that were removed. */
   readonly events: number;
-  /** Events for other programs that were removed, with what waited to be delivered. */
+  /** Events for other programs that were removed. */
   readonly outgoing: number;
 }
 
@@ -44,10 +44,6 @@ export async function removeRequests(writer: BookWriter, beforeMs: number): Prom
   const events = await removeAll(
     `DELETE FROM events WHERE (stream, id) IN (SELECT stream, id FROM events WHERE at < $1 AND applied ORDER BY at LIMIT $2)
       RETURNING id`,
-  );
-  await removeAll(
-    `DELETE FROM webhook_deliveries WHERE (target, event) IN (SELECT target, event FROM webhook_deliveries
-      JOIN payment_events ON number = event WHERE at < $1 LIMIT $2) RETURNING event`,
   );
   const outgoing = await removeAll(
     `DELETE FROM payment_events WHERE number IN (SELECT number FROM payment_events WHERE at < $1 ORDER BY at LIMIT $2)

@@ -56,7 +56,7 @@ describe('/agent/queues', () => {
     const { queues } = JSON.parse(text) as {
       queues: { name: string; readOnlyMode: boolean; jobs: { data: unknown }[] }[];
     };
-    expect(queues.map(({ name }) => name)).toEqual(['agent-jobs', 'agent-webhooks', wakeQueueOf(agents.lane)]);
+    expect(queues.map(({ name }) => name)).toEqual(['agent-jobs', wakeQueueOf(agents.lane)]);
     expect(queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
     expect(queues[0]!.jobs).toMatchObject([{ data: { operation: 'swap', signature: '[hidden]' } }]);
     expect(text).not.toContain('canary-signature');

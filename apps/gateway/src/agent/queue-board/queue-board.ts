@@ -3,7 +3,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AGENT_JOBS_QUEUE, openQueue, wakeQueueOf } from '@tollgate/agent-jobs';
-import { WEBHOOKS_QUEUE, type QueueJobs } from '@tollgate/common';
+import type { QueueJobs } from '@tollgate/common';
 import { nameLane } from '@tollgate/journal';
 import type { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
@@ -40,11 +40,6 @@ const HEADERS = {
 };
 
 const REFRESH_MS = 5_000;
-/** The queues that are always on the board; there is one more for each lane. */
-const FIXED: readonly (readonly [name: keyof QueueJobs, description: string])[] = [
-  [AGENT_JOBS_QUEUE, 'Jobs that other services enqueue directly.'],
-  [WEBHOOKS_QUEUE, 'Events for webhook targets; failed deliveries are the dead letters.'],
-];
 
 /** `GET /agent/queues`: a page that shows the queues to operators. */
 @Injectable()
@@ -58,7 +53,8 @@ export class QueueBoard implements OnModuleDestroy {
   async register(server: FastifyInstance): Promise<void> {
     const serverAdapter = new ReadOnlyAdapter().setBasePath(PATH);
     const board = createBullBoard({
-      queues: FIXED.map(([name, description]) => this.#open(name, description)),
+      // One more for each lane.
+      queues: [this.#open(AGENT_JOBS_QUEUE, 'Jobs that other services enqueue directly.')],
       serverAdapter,
       options: { uiConfig: { boardTitle: 'Tollgate', hideDocsLink: true } },
     });

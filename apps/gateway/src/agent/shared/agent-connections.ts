@@ -1,8 +1,9 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { DeadLetters, openWebhooksQueue, WakeQueues, WalletDirectory, WebhookTargets } from '@tollgate/agent-jobs';
+import { WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
 import { ApiKeyStore, PLAN_QUEUE, REDIS_LOGGER, RequestReplyClient } from '@tollgate/common';
 import { Journal, OutboxFollower } from '@tollgate/journal';
 import { closeWithin, connectRedis, type RedisClient, StoreUnavailableError, withTimeout } from '@tollgate/redis';
+import { WebhookDeliveries, WebhookTargets } from '@tollgate/webhooks';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 
@@ -23,8 +24,7 @@ export class AgentConnections implements OnApplicationShutdown {
   readonly keys: ApiKeyStore;
   readonly wallets: WalletDirectory;
   readonly webhookTargets: WebhookTargets;
-  readonly deadLetters: DeadLetters;
-  readonly #webhooks: ReturnType<typeof openWebhooksQueue>;
+  readonly webhookDeliveries: WebhookDeliveries;
   #reportedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(@Inject(GatewayEnvironment) { redis: urls, agentJobs }: GatewayEnvironment) {
@@ -33,9 +33,8 @@ export class AgentConnections implements OnApplicationShutdown {
     this.keys = new ApiKeyStore(this.#redis);
     this.wallets = new WalletDirectory(this.#redis);
     const { allowPrivateTargets } = agentJobs;
-    this.webhookTargets = new WebhookTargets(this.#redis, { rules: { allowPrivateTargets } });
-    this.#webhooks = openWebhooksQueue(this.#queueRedis);
-    this.deadLetters = new DeadLetters(this.#webhooks);
+    this.webhookTargets = new WebhookTargets(this.#redis, 'jobs', { rules: { allowPrivateTargets } });
+    this.webhookDeliveries = new WebhookDeliveries(this.#redis, 'jobs');
     this.#parts = {
       journal: new Journal({
         ...{ redis: this.#redis, timeoutMs: TIMEOUT_MS },
@@ -89,7 +88,7 @@ export class AgentConnections implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    const closed = closeWithin(CLOSE_WITHIN_MS, this.follower, this.queue, this.#webhooks);
+    const closed = closeWithin(CLOSE_WITHIN_MS, this.follower, this.queue);
     await Promise.all([closed, this.workers.close()]);
     this.#queueRedis.disconnect();
     this.#redis.disconnect();

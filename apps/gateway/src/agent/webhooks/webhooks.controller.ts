@@ -12,18 +12,26 @@ import {
   UseFilters,
   UsePipes,
 } from '@nestjs/common';
-import type { FailedDelivery, FoundTargets, WebhookTarget } from '@tollgate/agent-jobs';
+import { nameLetter, parseLetterName } from '@tollgate/agent-jobs';
 import {
   type ApiKey,
   type ApiKeyScope,
   CHECK_REQUEST,
   limitParameter,
   onlyFields,
-  deriveWebhookSecret,
   ProblemError,
   type Problem,
 } from '@tollgate/common';
 import { AGENT_OPERATIONS, EVENT_TYPES } from '@tollgate/protocol';
+import {
+  deriveWebhookSecret,
+  describeLetter,
+  describeTarget,
+  type FailedDelivery,
+  type FoundTargets,
+  type TargetName,
+  type WebhookTarget,
+} from '@tollgate/webhooks';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 
@@ -70,8 +78,8 @@ const NO_SECRET: Problem = {
   detail: 'Webhooks are not enabled: the operator must set AGENT_SECRET.',
 };
 
-type WebhookView = ReturnType<typeof describeTarget>;
-type DeadLetterView = ReturnType<typeof describeLetter>;
+type WebhookView = ReturnType<typeof describe>;
+type DeadLetterView = ReturnType<typeof describeDead>;
 
 /** The webhook targets: an API key manages its own, an operator all. */
 @Controller('agent/webhooks')
@@ -103,12 +111,14 @@ export class WebhooksController {
     const { agentSecret } = this.environment.agentJobs;
     if (agentSecret === undefined) throw new ProblemError(NO_SECRET);
     const { webhookTargets } = this.connections;
-    const result = await this.connections.within(webhookTargets.register({ keyId: caller.id, ...registration }));
+    const result = await this.connections.within(
+      webhookTargets.register({ keyId: caller.id, hearsAll: isOperator(caller), ...registration }),
+    );
     switch (result.outcome) {
       case 'registered': {
         const { id } = result.target;
         void reply.header('Location', `/agent/webhooks/${id}`);
-        return { ...describeTarget(result.target), secret: deriveWebhookSecret(agentSecret, id) };
+        return { ...describe(result.target), secret: deriveWebhookSecret(agentSecret, id) };
       }
       case 'refused':
         throw new ProblemError({ status: 422, code: 'webhook_target_refused', detail: result.reason });
@@ -131,7 +141,7 @@ export class WebhooksController {
   ): Promise<{ webhooks: readonly WebhookView[]; unreadable?: readonly string[] }> {
     const { targets, unreadable } = await this.#readAll(caller);
     return {
-      webhooks: targets.map(describeTarget),
+      webhooks: targets.map(describe),
       ...(unreadable.length > 0 && { unreadable: unreadable.map(({ id }) => id) }),
     };
   }
@@ -139,8 +149,7 @@ export class WebhooksController {
   @Get('dead-letters')
   @ForApiKeys(SCOPES, {
     summary: 'Failed deliveries (dead letters)',
-    description:
-      'A read key sees those of its current targets. Those of a target that was removed are listed for operators only.',
+    description: 'A read key sees those of its targets, an operator all. Those of a target end with it.',
     answers: { 200: answerWith('Newest first.', list('deadLetters', 'DeadLetter')) },
     problems: { 400: 'The limit is not valid.' },
   })
@@ -148,10 +157,9 @@ export class WebhooksController {
     @CallerKey() caller: ApiKey,
     @Query({ schema: deadLettersQuery }) { limit }: { limit: number },
   ): Promise<{ deadLetters: readonly DeadLetterView[] }> {
-    const letters = isOperator(caller)
-      ? this.connections.deadLetters.list({ limit })
-      : this.connections.deadLetters.listOfTargets(await this.#readTargetIds(caller), { limit });
-    return { deadLetters: (await this.connections.within(letters)).map(describeLetter) };
+    const { webhookDeliveries } = this.connections;
+    const letters = webhookDeliveries.listDead(await this.#readNames(caller), limit);
+    return { deadLetters: (await this.connections.within(letters)).map(describeDead) };
   }
 
   @Post('dead-letters/:id/resend')
@@ -159,13 +167,16 @@ export class WebhooksController {
   @ForApiKeys(SCOPES, {
     ...TARGET,
     summary: 'Deliver a dead letter again, with a full set of attempts',
-    description: 'Accepted also if the target was removed or disabled; the delivery is then dropped.',
+    description: 'Accepted also if the target is disabled; the delivery is then dropped.',
     id: 'The id of the dead letter.',
     answers: { 202: { description: 'The delivery is queued.' } },
   })
   async resend(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<void> {
-    const isResent = await this.connections.within(this.connections.deadLetters.resend(id, { keyId: scopeOf(caller) }));
-    if (!isResent) throw new ProblemError(NOT_FOUND);
+    const { webhookDeliveries } = this.connections;
+    const { eventId, targetId } = parseLetterName(id);
+    const target = (await this.#readNames(caller)).find((name) => name.id === targetId);
+    const isResent = target && (await this.connections.within(webhookDeliveries.resend(target, eventId)));
+    if (isResent !== true) throw new ProblemError(NOT_FOUND);
   }
 
   @Get(':id')
@@ -175,7 +186,7 @@ export class WebhooksController {
     answers: { 200: answerWith('Without its secret.', ref('Webhook')) },
   })
   async read(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<WebhookView> {
-    return describeTarget(await this.#find(caller, id));
+    return describe(await this.#find(caller, id));
   }
 
   @Post(':id/enable')
@@ -189,7 +200,7 @@ export class WebhooksController {
     const target = await this.#find(caller, id);
     const enabled = await this.connections.within(this.connections.webhookTargets.enable(target));
     if (enabled === null) throw new ProblemError(NOT_FOUND);
-    return describeTarget(enabled);
+    return describe(enabled);
   }
 
   @Delete(':id')
@@ -200,8 +211,7 @@ export class WebhooksController {
     answers: { 204: { description: 'The target receives no more events.' } },
   })
   async remove(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<void> {
-    const { targets, unreadable } = await this.#readAll(caller);
-    const found = [...targets, ...unreadable].find((target) => target.id === id);
+    const found = (await this.#readNames(caller)).find((name) => name.id === id);
     if (found === undefined) throw new ProblemError(NOT_FOUND);
     await this.connections.within(this.connections.webhookTargets.remove(found));
   }
@@ -212,29 +222,21 @@ export class WebhooksController {
     return found;
   }
 
-  async #readTargetIds(caller: ApiKey): Promise<string[]> {
+  async #readNames(caller: ApiKey): Promise<TargetName[]> {
     const { targets, unreadable } = await this.#readAll(caller);
-    return [...targets, ...unreadable].map(({ id }) => id);
+    return [...targets, ...unreadable];
   }
 
   #readAll(caller: ApiKey): Promise<FoundTargets> {
-    return this.connections.within(this.connections.webhookTargets.list(scopeOf(caller)));
+    return this.connections.within(this.connections.webhookTargets.list(isOperator(caller) ? undefined : caller.id));
   }
 }
 
-/** Undefined stands for all keys. */
-function scopeOf(caller: ApiKey): string | undefined {
-  return isOperator(caller) ? undefined : caller.id;
+function describe(target: WebhookTarget) {
+  return { ...describeTarget(target), operations: target.operations };
 }
 
-/**
- * A target as its owner sees it; an empty list means all. `disabled`: why it receives no events; null while it receives
- * them.
- */
-function describeTarget({ id, keyId, url, events, operations, createdAtMs, disabled }: WebhookTarget) {
-  return { id, keyId, url, events, operations, createdAt: new Date(createdAtMs).toISOString(), disabled };
-}
-
-function describeLetter({ id, keyId, targetId, attempts, failedAtMs, reason, event }: FailedDelivery) {
-  return { id, keyId, webhookId: targetId, attempts, failedAt: new Date(failedAtMs).toISOString(), reason, event };
+function describeDead(letter: FailedDelivery) {
+  const { keyId, id } = letter.target;
+  return { id: nameLetter(letter.event.id, id), keyId, ...describeLetter(letter) };
 }

@@ -1,10 +1,6 @@
-import { nameDelivery, openWebhooksQueue, WebhookTargets } from '@tollgate/agent-jobs';
-import { deriveWebhookSecret } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
-import { Worker } from 'bullmq';
-import { Redis } from 'ioredis';
+import { deriveWebhookSecret, WebhookDeliveries, WebhookTargets } from '@tollgate/webhooks';
 
-import { waitFor } from '../../../../../test/harness/retry.js';
 import { AgentsFixture, readProblem, type TestKey } from '../../../test/start-agents.js';
 
 const AGENT_SECRET = 'an-agent-secret-of-more-than-thirty-two-characters';
@@ -76,7 +72,7 @@ describe('/agent/webhooks', () => {
 
   it('names a target that cannot be read, and lets its key and operators remove it', async () => {
     const { id } = await register(owner);
-    const spoil = (name: string) => agents.redis.hset(`tollgate:{webhooks}:of:${owner.id}`, name, 'damaged');
+    const spoil = (name: string) => agents.redis.hset(`tollgate:{webhooks}:jobs:of:${owner.id}`, name, 'damaged');
     await spoil('wh_1');
     await spoil('wh_2');
     const list = async (key: TestKey) => (await agents.call('/agent/webhooks', key)).json();
@@ -93,7 +89,8 @@ describe('/agent/webhooks', () => {
 
   it('enables a disabled target', async () => {
     const { id } = await register(owner);
-    await new WebhookTargets(agents.redis).disable({ keyId: owner.id, id }, 'gone');
+    const targets = new WebhookTargets(agents.redis, 'jobs');
+    await targets.disable((await targets.find({ keyId: owner.id, id }))!, 'gone');
     expect(await (await agents.call(`/agent/webhooks/${id}`, owner)).json()).toMatchObject({ disabled: 'gone' });
     const response = await agents.post(`/agent/webhooks/${id}/enable`, owner);
     expect([response.status, await response.json()]).toMatchObject([200, { id, disabled: null }]);
@@ -136,43 +133,30 @@ describe('/agent/webhooks', () => {
       wallet: 'main',
       at: '2026-01-01T00:00:00.000Z',
     };
-    const id = nameDelivery(event, { id: targetId });
-    const connection = new Redis(agents.server.url, { maxRetriesPerRequest: null });
-    const queue = openWebhooksQueue(connection);
-    await queue.add('deliver', { keyId: owner.id, targetId, event }, { jobId: id });
-    const worker = new Worker(queue.name, () => Promise.reject(new Error('answered 500')), {
-      connection,
-      prefix: queue.opts.prefix!,
-    });
-    await waitFor('the delivery is given up', async () => (await queue.getFailedCount()) === 1);
-    await worker.close();
-    const letter = { id, keyId: owner.id, webhookId: targetId, attempts: 1, reason: 'answered 500', event };
-    const shown = await (await agents.call('/agent/webhooks/dead-letters', owner)).json();
-    expect(shown).toEqual({ deadLetters: [{ ...letter, failedAt: expect.any(String) }] });
-    expect(await (await agents.call('/agent/webhooks/dead-letters', stranger)).json()).toEqual({ deadLetters: [] });
-    const countReads = async () =>
-      Number(/cmdstat_hgetall:calls=(\d+)/.exec(await agents.redis.info('commandstats'))?.[1] ?? 0);
-    const failed = (await queue.getJob(id))!;
-    const copies = Array.from({ length: 300 }, (_, index) => `${index}.${id}`);
-    const writes = agents.redis.pipeline();
-    for (const copy of copies)
-      writes.copy(queue.toKey(id), queue.toKey(copy)).zadd(queue.toKey('failed'), failed.finishedOn!, copy);
-    await writes.exec();
-    await register(stranger);
-    const before = await countReads();
-    expect(await (await agents.call('/agent/webhooks/dead-letters', stranger)).json()).toEqual({ deadLetters: [] });
-    expect((await countReads()) - before).toBeLessThan(20);
-    await agents.redis.unlink(copies.map((copy) => queue.toKey(copy)));
-    await agents.redis.zrem(queue.toKey('failed'), ...copies);
+    const deliveries = new WebhookDeliveries(agents.redis, 'jobs');
+    const target = { keyId: owner.id, id: targetId };
+    await deliveries.add([{ target, announced: { keyId: owner.id, order: 1, event } }], 9);
+    const [delivery] = await deliveries.claim(target, 1, 60_000);
+    await deliveries.giveUp(target, { ...delivery!, attempts: 17 }, 'The target answered 500.');
+    const id = `j00000000-000000000000000000000000.FINAL.1.${targetId}`;
+    const letter = {
+      id,
+      keyId: owner.id,
+      webhookId: targetId,
+      attempts: 17,
+      reason: 'The target answered 500.',
+      event,
+    };
+    const list = async (key: TestKey) => (await agents.call('/agent/webhooks/dead-letters', key)).json();
+    for (const key of [owner, operator]) {
+      expect(await list(key)).toEqual({ deadLetters: [{ ...letter, failedAt: expect.any(String) }] });
+    }
+    expect(await list(stranger)).toEqual({ deadLetters: [] });
     const resend = (key: TestKey) => agents.post(`/agent/webhooks/dead-letters/${id}/resend`, key);
     expect(await readProblem(await resend(stranger))).toEqual([404, 'webhook_not_found']);
-    // Of a removed target: not listed for its owner any more, but sent again by its id.
-    expect((await agents.call(`/agent/webhooks/${targetId}`, owner, { method: 'DELETE' })).status).toBe(204);
-    expect(await (await agents.call('/agent/webhooks/dead-letters', owner)).json()).toEqual({ deadLetters: [] });
-    expect((await resend(owner)).status).toBe(202);
-    expect(await queue.getWaitingCount()).toBe(1);
-    await queue.close();
-    connection.disconnect();
+    expect([(await resend(owner)).status, (await resend(owner)).status]).toEqual([202, 404]);
+    expect(await list(owner)).toEqual({ deadLetters: [] });
+    expect(await deliveries.count(target)).toMatchObject({ waiting: 1, dead: 0 });
   });
 });
 

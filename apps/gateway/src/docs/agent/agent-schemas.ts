@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { DISABLED_REASONS, describeInputs } from '@tollgate/agent-jobs';
+import { describeInputs } from '@tollgate/agent-jobs';
 import { JOB_OPERATIONS, EVENT_TYPES, JOB_STATES, AGENT_OPERATIONS, WAITING_CODES } from '@tollgate/protocol';
+import { DISABLED_REASONS } from '@tollgate/webhooks';
 
 import { flag, integer, listOf, record, ref, text } from '../describe/openapi-parts.js';
 
