@@ -14,7 +14,7 @@ import {
   type WebhookDelivery,
 } from '../../tools/devnet/stack/webhook-target.js';
 import { createAgentClient, type AgentClient } from '../harness/agents/agent-client.js';
-import { loseReplies } from '../harness/network/lose-replies.js';
+import { misbehave } from '../harness/network/lose-replies.js';
 import { startRpcProxy } from '../harness/network/rpc-proxy.js';
 import { createRandom, type Random } from '../harness/random.js';
 import { isEnd, judgeAgentChaos } from './judge-agent-chaos.js';
@@ -48,12 +48,12 @@ const CLIENTS = 8;
 const MOST_OPEN = 120;
 const REPORTED_WITHIN_MS = 180_000;
 
-/** Carries out jobs of several wallets while workers and Redis are killed and the RPC server loses replies. */
+/** Carries out jobs of several wallets while workers and Redis are killed and the RPC server loses replies, refuses and lags. */
 export async function runAgentChaos(plan: AgentChaosPlan): Promise<AgentChaosReport> {
   const startedAtMs = Date.now();
   const chain = await startChain({ protocols: true, blockTimeSeconds: 1 });
   const proxy = await startRpcProxy(chain.rpcUrl, '', false);
-  proxy.intercept('*', loseReplies(createRandom(plan.seed + 1)));
+  proxy.intercept('*', misbehave(createRandom(plan.seed + 1)));
   const target = await startWebhookTarget(failAtTimes(createRandom(plan.seed + 2)));
   const shop = await startSigningShop(chain, 2);
   rememberSettled(shop);
