@@ -82,7 +82,7 @@ module.exports = {
       'book-has-no-framework',
       'The book is SQL and rules; how its events arrive, and who may read it, belong to the bookkeeper.',
       [
-        '^(apps|test|tools|libs/(?!(book|book-events|crypto)/)|packages/(?!protocol))',
+        '^(apps|test|tools|libs/(?!(book|book-events|crypto|refunds)/)|packages/(?!protocol))',
         'node_modules/(@nestjs|ioredis)/',
       ],
     ),
@@ -125,6 +125,15 @@ module.exports = {
       'settlement-has-no-framework',
       'The stages of a settlement are called by any process; queues, metrics and wiring belong to it.',
       ['^(apps|test|libs/agent-jobs|packages/(?!protocol))', 'node_modules/(@nestjs|prom-client)/'],
+    ),
+    sourcesOf(
+      'libs/refunds',
+      'refunds-know-ports-alone',
+      'The rules of refunds ask ports; SQL belongs to the book, Redis to ledger and journal, HTTP to the bookkeeper.',
+      [
+        '^(apps|test|tools|libs/(book|common|crypto|redis|settlement|verification|webhooks)/|packages/(?!protocol))',
+        'node_modules/(@nestjs|ioredis)/',
+      ],
     ),
     {
       name: 'payments-take-only-messages-from-common',

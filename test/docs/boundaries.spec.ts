@@ -112,6 +112,10 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
     from: 'libs/settlement/src/probe.ts',
     to: ['libs/agent-jobs/src/probe-target.ts', 'packages/client/src/probe-target.ts', '@nestjs/common', 'prom-client'],
   },
+  'refunds-know-ports-alone': {
+    from: 'libs/refunds/src/probe.ts',
+    to: ['libs/common/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'ioredis', '@nestjs/common'],
+  },
   'payments-take-only-messages-from-common': {
     from: 'libs/verification/src/probe-messages.ts',
     to: ['libs/common/src/probe-target.ts'],

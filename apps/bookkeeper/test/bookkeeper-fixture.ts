@@ -31,36 +31,28 @@ export class BookkeeperFixture {
     readonly server: RedisServer,
     readonly redis: Redis,
     readonly book: TestBook,
-    private readonly isShared: boolean,
   ) {}
 
-  /** @param shared a Redis that is emptied, and goes on after this one is stopped */
-  static async start(shared?: RedisServer): Promise<BookkeeperFixture> {
-    const fixture = await BookkeeperFixture.#open(shared ?? startRedis(), createTestBook(), shared !== undefined);
-    if (shared !== undefined) await fixture.redis.flushall();
-    return fixture;
+  static start(): Promise<BookkeeperFixture> {
+    return BookkeeperFixture.#open(startRedis(), createTestBook());
   }
 
-  static async #open(
-    starting: RedisServer | Promise<RedisServer>,
-    creating: Promise<TestBook>,
-    isShared: boolean,
-  ): Promise<BookkeeperFixture> {
+  static async #open(starting: Promise<RedisServer>, creating: Promise<TestBook>): Promise<BookkeeperFixture> {
     const [server, book] = await Promise.all([starting, creating]);
     const redis = new Redis(server.url, { maxRetriesPerRequest: null });
     redis.on('error', () => undefined);
-    return new BookkeeperFixture(server, redis, book, isShared);
+    return new BookkeeperFixture(server, redis, book);
   }
 
   /** Another one with what Redis and the book of this one have. Its bookkeepers are ended, and its Redis is killed. */
   copy(): Promise<BookkeeperFixture> {
-    return BookkeeperFixture.#open(startRedis({ copyOf: this.server.dir }), this.book.copy(), false);
+    return BookkeeperFixture.#open(startRedis({ copyOf: this.server.dir }), this.book.copy());
   }
 
   async stop(): Promise<void> {
     await this.endBookkeepers();
     this.redis.disconnect();
-    if (!this.isShared) await this.server.stop();
+    await this.server.stop();
     await this.book.remove();
   }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { nameRefund, WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
+import { WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
 import { createLaneId, Journal, type LaneId } from '@tollgate/journal';
 import {
   createFingerprint,
@@ -14,15 +14,15 @@ import {
   type PaymentId,
 } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import { nameRefund } from '@tollgate/refunds';
 
+import { NOT_READ } from '../../../libs/refunds/src/details.js';
 import { runWorker } from '../../../test/harness/agents/run-worker.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
-import type { OperatorRefund } from '../src/refund-desk/refund-desk.js';
-import { NOT_READ } from '../src/refunds/refund-details.js';
+import type { OperatorRefund } from '../src/jobs/operator-refunds.js';
 import { BookkeeperFixture } from './bookkeeper-fixture.js';
 
 export const PRICE = 10_000n;
@@ -34,18 +34,6 @@ interface Answered<T> {
 }
 
 type TransferId = Extract<PaymentId, { kind: 'transfer' }>;
-
-/** What the tests of a file share. */
-export interface RefundServers {
-  redis: RedisServer;
-  chain: Devnet;
-}
-
-export async function startRefundServers(): Promise<RefundServers & { stop: () => Promise<void> }> {
-  const [redis, chain] = await Promise.all([startRedis(), startChain()]);
-  const stop = async () => void (await Promise.all([redis.stop(), chain.stop()]));
-  return { redis, chain, stop };
-}
 
 /** A chain, a ledger, a bookkeeper with its book, and an agent worker with the wallet of refunds. */
 export class RefundFixture {
@@ -60,12 +48,10 @@ export class RefundFixture {
     readonly lane: LaneId,
     private readonly queue: WakeQueues,
     private readonly folder: string,
-    private readonly isShared: boolean,
   ) {}
 
-  /** @param shared is left running; Redis is emptied, and the chain goes on as it is */
-  static async start(shared?: RefundServers): Promise<RefundFixture> {
-    const [base, chain] = await Promise.all([BookkeeperFixture.start(shared?.redis), shared?.chain ?? startChain()]);
+  static async start(): Promise<RefundFixture> {
+    const [base, chain] = await Promise.all([BookkeeperFixture.start(), startChain()]);
     const { redis } = base;
     const [wallet] = chain.agentWallets;
     if (wallet === undefined) throw new Error('the devnet has no agent wallets');
@@ -80,7 +66,7 @@ export class RefundFixture {
     const wallets = { refunds: { privateKeyFile: 'key' } };
     writeFileSync(join(folder, 'wallets.json'), JSON.stringify({ wallets }));
     const queue = new WakeQueues({ connection: redis, onTrouble: () => undefined });
-    const fixture = new RefundFixture(base, chain, ledger, journal, lane, queue, folder, shared !== undefined);
+    const fixture = new RefundFixture(base, chain, ledger, journal, lane, queue, folder);
     await fixture.adopt();
     return fixture;
   }
@@ -95,7 +81,7 @@ export class RefundFixture {
     await this.#worker?.stop();
     await this.queue.close();
     await this.base.stop();
-    if (!this.isShared) await this.chain.stop();
+    await this.chain.stop();
     rmSync(this.folder, { recursive: true });
   }
 
@@ -154,23 +140,6 @@ export class RefundFixture {
     this.#worker = null;
   }
 
-  /** Has the ledger note a refund as paid that no book learns of. */
-  async recordUnreported(id: PaymentId, facts: Parameters<Ledger['recordRefunded']>[1]): Promise<void> {
-    const ledger = new Ledger({ redis: this.base.redis, timeoutMs: 30_000 });
-    await ledger.recordRefunded(id, facts);
-  }
-
-  /** As in a Redis that started without its data; the result puts the job back, as one does that gets its data back. */
-  async loseJob(jobId: string): Promise<() => Promise<void>> {
-    const { redis } = this.base;
-    const keys = await redis.keys(`tollgate:{*}:job:${jobId}*`);
-    const stored = await Promise.all(keys.map(async (key) => [key, await redis.dumpBuffer(key)] as const));
-    await redis.del(...keys);
-    return async () => {
-      await Promise.all(stored.map(([key, data]) => redis.restore(key, 0, data)));
-    };
-  }
-
   /** A transfer of the price to the seller; its payment. */
   async pay(from = this.payer, amountBaseUnits = PRICE): Promise<TransferId> {
     const txHash = await transferTokens(this.chain, { from, amountBaseUnits });
@@ -183,18 +152,14 @@ export class RefundFixture {
   }
 
   /** Pays, and has the ledger refuse it, as a verifier does. Returns the payment's name once it is in the book. */
-  async payRefused(failure: 'payment_too_old' | 'older_than_ledger' = 'payment_too_old'): Promise<string> {
+  async payRefused(): Promise<string> {
     const id = await this.pay();
-    await this.refuse(id, failure);
+    await this.refuse(id);
     return nameOfPayment(id);
   }
 
-  async refuse(
-    id: PaymentId,
-    failure: 'payment_too_old' | 'older_than_ledger' = 'payment_too_old',
-    amountBaseUnits = PRICE,
-  ): Promise<void> {
-    await this.ledger.recordRefusal({ id, failure, amountBaseUnits, payer: this.payer });
+  async refuse(id: PaymentId, amountBaseUnits = PRICE): Promise<void> {
+    await this.ledger.recordRefusal({ id, failure: 'payment_too_old', amountBaseUnits, payer: this.payer });
     await this.waitUntilBooked(nameOfPayment(id));
   }
 
@@ -216,17 +181,13 @@ export class RefundFixture {
   }
 
   /** Has the payment buy an answer, as a gateway does. */
-  async sell(id: PaymentId, requestId?: string): Promise<void> {
-    await this.commit(await this.claim(id), requestId);
-  }
-
-  async commit(lease: Lease, requestId = 'request-1'): Promise<void> {
+  async sell(id: PaymentId): Promise<void> {
+    const lease = await this.claim(id);
     const { asset, payTo, chainId } = this.chain;
-    const { id } = lease;
     const at = this.ledger.nowMs();
     const { payer } = this;
     const facts = {
-      ...{ requestId, route: '/api/weather', method: 'GET', scheme: 'tx-hash', network: 'eip155:1328' },
+      ...{ requestId: 'request-1', route: '/api/weather', method: 'GET', scheme: 'tx-hash', network: 'eip155:1328' },
       ...{ chainId, asset, payTo, payer, amount: String(PRICE), price: String(PRICE) },
       ...{ transaction: 'txHash' in id ? id.txHash : null, logIndex: 'logIndex' in id ? id.logIndex : null },
       ...{ requestHash: 'r'.repeat(22), answerHash: 'ab'.repeat(32), status: 200, bytes: 5, upstreamMs: 1 },
@@ -276,18 +237,6 @@ export class RefundFixture {
       return refund.detail !== NOT_READ;
     });
     return refund;
-  }
-
-  /** Names the transaction of a refund; again where the book has not read the outbox in time. */
-  async nameTransaction(id: string, transaction: string, token: string) {
-    const name = () => this.post<OperatorRefund>(`/operator/refunds/${id}/paid`, token, { transaction });
-    let named = await name();
-    await waitFor(`the book has read what the refund ${id} needs`, async () => {
-      const isRead = named.body.detail?.startsWith('The book has not read all events yet') !== true;
-      if (!isRead) named = await name();
-      return isRead;
-    });
-    return named;
   }
 
   async waitForApproval(id: string, token: string): Promise<OperatorRefund> {

@@ -27,14 +27,6 @@ export {
 } from './policy/token-policy.js';
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, openQueue, serveQueue, wakeQueueOf } from './queues/queues.js';
 export { WakeQueues } from './queues/wake-queues.js';
-export {
-  isRefundOf,
-  nameRefund,
-  nameRefundJob,
-  readRefundJob,
-  REFUNDS_WALLET,
-  type RefundJobInput,
-} from './refunds/refund-job.js';
 export { describeInputs } from './request/job-inputs.js';
 export { JobRequestError, parseJobRequest } from './request/parse-job-request.js';
 export { describeJob, toAgentJobEvent } from './views/describe-job.js';

@@ -26,53 +26,20 @@ export { EXPORTS, readExport, type ExportName, type ExportRow } from './reading/
 export { readBalances, type Balance } from './reading/read-balances.js';
 export { readAudit, type AuditPage } from './reading/read-audit.js';
 export { readClosings, readOpenBookings } from './reading/read-closings.js';
-export { readBookedPayment, readPaidBack, type PaymentPicture, type ReportedPayment } from './reading/read-payment.js';
-export { countUnapplied, hasUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';
+export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
+export { countUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';
 export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
-export {
-  countLeftOver,
-  findBookedPayment,
-  PAYMENT_ORDERS,
-  searchPayments,
-  type PaymentPage,
-} from './reading/search-payments.js';
-export { findRefundPaidBy, nameTransaction, takeTransaction } from './refunds/name-transaction.js';
-export {
-  listRefundsInWork,
-  listRefundsOf,
-  listUnpaidRefunds,
-  readRefund,
-  searchRefunds,
-} from './refunds/read-refunds.js';
-export {
-  findSentDoubts,
-  hasTerms,
-  REFUND_STATES,
-  WORK_STATES,
-  type Refund,
-  type RefundCaps,
-} from './refunds/refund.js';
-export { readTaken } from './refunds/take-transfers.js';
-export {
-  askForRefund,
-  changeRefund,
-  nextNumber,
-  retryRefund,
-  sumOfRefunds,
-  type AskResult,
-  type OverCap,
-  readRefundedToday,
-} from './refunds/write-refunds.js';
+export { countLeftOver, PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
+export { SqlRefundBook } from './refund-rows/refund-book.js';
 export { verifyBook, type BookVerdict } from './reading/verify-book.js';
 export {
   readAnchors,
   readCompleteFrom,
   readChainPosition,
-  readGapEnd,
   type ChainPosition,
   type ChainScope,
 } from './reconcile/chain-scope.js';
-export { hasDifference, storeDifferences, sumDifferences, type Difference } from './reconcile/differences.js';
+export { storeDifferences, sumDifferences, type Difference } from './reconcile/differences.js';
 export { readLostTransfers, readOpenQuestions } from './reconcile/open-questions.js';
 export { readReconciliation, type ListedDifference, type Reconciliation } from './reconcile/read-reconciliation.js';
 export { readLeastUnclaimed } from './reconcile/read-least-unclaimed.js';

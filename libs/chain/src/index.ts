@@ -37,6 +37,7 @@ export { findAuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export type { AuthorizationLookUp, AuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export { carriesNonce, describeDoubtfulUse, findPermitUse } from './nonce-uses/find-permit-use.js';
 export type { PermitLookUp, PermitUse } from './nonce-uses/find-permit-use.js';
+export { listArrivals, type Arrival } from './nonce-uses/list-arrivals.js';
 export type { SearchAsker } from './nonce-uses/search-asker.js';
 export { notShown, type SentPayment, wasSent } from './nonce-uses/sent-payment.js';
 export { ChainReader, type MinedTransaction, type Sighting } from './reader/chain-reader.js';

@@ -1,4 +1,4 @@
-import { deriveEnqueueSecret, REFUNDS_WALLET, WalletDirectory } from '@tollgate/agent-jobs';
+import { deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
 import {
   AgentEnvironment,
   API_KEY_SCOPES,
@@ -10,6 +10,7 @@ import {
   type ApiKeyScope,
 } from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
+import { REFUNDS_WALLET } from '@tollgate/refunds';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';

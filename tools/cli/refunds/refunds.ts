@@ -1,5 +1,5 @@
-import type { Refund } from '@tollgate/book';
 import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+import type { Refund } from '@tollgate/refunds';
 import { InvalidArgumentError } from 'commander';
 
 import { AMOUNT_COLUMNS, readAmounts } from '../book/amounts.js';

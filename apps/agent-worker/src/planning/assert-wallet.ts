@@ -1,5 +1,5 @@
-import { REFUNDS_WALLET } from '@tollgate/agent-jobs';
 import { PlanFailure, type JobRecord } from '@tollgate/journal';
+import { REFUNDS_WALLET } from '@tollgate/refunds';
 
 /** The wallet of refunds sends nothing else, and no other wallet sends a refund. @throws PlanFailure */
 export function assertWalletOf(operation: string, wallet: string): void {

@@ -1,5 +1,5 @@
-import { nameRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
 import type { JobRecord, JsonValue } from '@tollgate/journal';
+import { nameRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/refunds';
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { PlanningFixture } from '../../test/planning-fixture.js';

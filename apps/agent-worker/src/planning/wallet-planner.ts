@@ -1,6 +1,5 @@
 import {
   nameAllowance,
-  readRefundJob,
   TOKEN_POLICY,
   writeStoredPlan,
   type KnownToken,
@@ -25,6 +24,7 @@ import {
   type WaitReason,
 } from '@tollgate/journal';
 import { formatTokenAmount } from '@tollgate/protocol';
+import { readRefundJob } from '@tollgate/refunds';
 import { getAddress } from 'viem';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';

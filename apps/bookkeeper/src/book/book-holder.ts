@@ -13,6 +13,7 @@ import {
 } from '@tollgate/book';
 import { ConfigurationError, ProblemError, StillStartingError } from '@tollgate/common';
 import { nameProcess, pause } from '@tollgate/journal';
+import type { Refunds } from '@tollgate/refunds';
 
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -20,7 +21,7 @@ import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { PublishedEvents } from '../delivery/published-events.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Reconciler } from '../reconcile/reconciler.js';
-import { RefundWork } from '../refunds/refund-work.js';
+import { BookRefunds } from './book-refunds.js';
 
 const CLAIM_EVERY_MS = 1_000;
 const OPENING = 'it has not been opened yet';
@@ -44,7 +45,7 @@ export class BookHolder implements OnApplicationShutdown {
     @Inject(Reconciler) private readonly reconciler: Reconciler,
     @Inject(PublishedEvents) private readonly nestEvents: PublishedEvents,
     @Inject(PaymentWebhooks) private readonly webhooks: PaymentWebhooks,
-    @Inject(RefundWork) private readonly refunds: RefundWork,
+    @Inject(BookRefunds) private readonly bookRefunds: BookRefunds,
   ) {}
 
   /** Tries once, and goes on in the background. @throws ConfigurationError where waiting does not help */
@@ -63,6 +64,11 @@ export class BookHolder implements OnApplicationShutdown {
     if (this.#open !== null) return this.#open;
     const detail = `The book is not open in this bookkeeper: ${this.#waitsFor}`;
     throw new ProblemError({ status: 503, code: 'book_unavailable', detail, retryAfterMs: 2 * CLAIM_EVERY_MS });
+  }
+
+  /** The refunds of the open book. @throws ProblemError 503 while this process does not have it */
+  get refunds(): Refunds {
+    return this.bookRefunds.of(this.writer);
   }
 
   /** @throws Error with the reason while this process does not have the book, or the database does not answer */
@@ -95,7 +101,7 @@ export class BookHolder implements OnApplicationShutdown {
     this.#logger.log(`the book is open (${writer.database.kind}), epoch ${writer.epoch}`);
     const ending = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, ending.signal]);
-    const parts = [this.drain, this.closings, this.reconciler, this.refunds, this.nestEvents, this.webhooks];
+    const parts = [this.drain, this.closings, this.reconciler, this.bookRefunds, this.nestEvents, this.webhooks];
     const works = parts.map((part) => part.run(writer, signal));
     const ends = works.map((work) => work.then(() => 'this process is stopping', describeEnd));
     const reason = await Promise.race([writer.database.lost, ...ends]);

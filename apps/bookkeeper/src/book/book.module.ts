@@ -11,9 +11,8 @@ import { Journals } from '../journals/journals.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
 import { ReconcileMetrics } from '../metrics/reconcile-metrics.js';
 import { Reconciler } from '../reconcile/reconciler.js';
-import { RefundPreviews } from '../refunds/refund-previews.js';
-import { RefundWork } from '../refunds/refund-work.js';
 import { BookHolder } from './book-holder.js';
+import { BookRefunds } from './book-refunds.js';
 
 /**
  * Keeps the book: holds it, drains the outbox into it, closes its days, compares it with the chain, brings refunds to
@@ -22,12 +21,12 @@ import { BookHolder } from './book-holder.js';
 @Module({
   providers: [
     ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
-    ...[SellerChain, Journals, RefundPreviews, RefundWork, PublishedEvents, PaymentWebhooks],
+    ...[SellerChain, Journals, BookRefunds, PublishedEvents, PaymentWebhooks],
     BookHolder,
   ],
   exports: [
     ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, SellerChain, Journals],
-    ...[RefundPreviews, RefundWork, PaymentWebhooks, BookHolder, BookMetrics],
+    ...[BookRefunds, PaymentWebhooks, BookHolder, BookMetrics],
   ],
 })
 export class BookModule {

@@ -1,6 +1,6 @@
-import type { RefundCaps } from '@tollgate/book';
 import { Setting } from '@tollgate/common';
 import { parseTokenAmount } from '@tollgate/protocol';
+import type { RefundCaps } from '@tollgate/refunds';
 import { Matches } from 'class-validator';
 
 const AMOUNT = /^(none|\d{1,30}(\.\d{1,36})?)$/;

@@ -3,11 +3,9 @@ import { mendGap, nameGap } from '@tollgate/agent-jobs';
 import {
   countLeftOver,
   countUnapplied,
-  listRefundsInWork,
   listRefusedEvents,
   readCompleteFrom,
   readOpenBookings,
-  searchRefunds,
   sumDifferences,
   type RefusedEvent,
 } from '@tollgate/book';
@@ -156,9 +154,9 @@ export class Troubles {
   }
 
   async #ofRefunds(): Promise<Trouble[]> {
-    const { database } = this.book.writer;
-    const { refunds: failed } = await searchRefunds(database, { state: 'failed' }, { limit: LISTED });
-    const waiting = (await listRefundsInWork(database)).filter(
+    const { refunds } = this.book;
+    const { refunds: failed } = await refunds.list({ state: 'failed' }, { limit: LISTED });
+    const waiting = (await refunds.listInWork()).filter(
       ({ state, changedAt }) => state !== 'sending' && Date.now() - Date.parse(changedAt) > LATE_MS,
     );
     return [

@@ -6,28 +6,20 @@ import {
   problemOfRetry,
   JOB_NOT_FOUND,
   listCalls,
-  nameRefundJob,
-  readRefundJob,
   refuseState,
   retryJob,
   searchJobs,
   type JobQuery,
   type PlannedCall,
 } from '@tollgate/agent-jobs';
-import { readRefund, type Refund } from '@tollgate/book';
 import { ProblemError, type ApiKey } from '@tollgate/common';
-import { isFinal, UnreadableJobError, type CancelResult, type JobRecord, type Transition } from '@tollgate/journal';
+import { isFinal, type CancelResult, type JobRecord, type Transition } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
-import { SellerChain } from '../chain/seller-chain.js';
 import { Journals } from '../journals/journals.js';
-import { hasFailed, listHashes } from '../refunds/refund-attempt.js';
-import { findBookedRefund, hasPaidAnother } from '../refunds/refund-ledger.js';
 
 const UNKNOWN_REFUND = 'The book does not know this refund.';
-const END_IT = 'Cancel this job, or abandon it (`tollgate jobs abandon`) where it needs an operator.';
-const NAME_IT = 'cancel this one, and name its transaction (`tollgate refunds paid`).';
 
 /** A job as operators see it. */
 export interface OperatorJob extends AgentJobView {
@@ -60,7 +52,6 @@ export class OperatorJobs {
   constructor(
     @Inject(Journals) private readonly journals: Journals,
     @Inject(BookHolder) private readonly book: BookHolder,
-    @Inject(SellerChain) private readonly chain: SellerChain,
   ) {}
 
   /** Newest first. */
@@ -78,7 +69,7 @@ export class OperatorJobs {
     const job = await this.#find(id);
     // All else is shown without the book too, as on a standby.
     const isDoubted = job.operation === 'refund' && job.state === 'AWAITING_APPROVAL';
-    const refund = isDoubted ? await this.#findRefund(job) : null;
+    const refund = isDoubted ? await this.book.refunds.findOfJob(job) : null;
     return { ...describe(job), ...(refund !== null && { doubts: refund.doubts }) };
   }
 
@@ -125,7 +116,7 @@ export class OperatorJobs {
   /** A refund may have been asked for with several keys, of which its job names the last. */
   async #assertNotAsker(job: JobRecord, keyId: string): Promise<void> {
     if (job.operation !== 'refund') return;
-    const refund = await this.#findRefund(job);
+    const refund = await this.book.refunds.findOfJob(job);
     if (refund === null) throw new ProblemError(refuseState(job.state, UNKNOWN_REFUND));
     if (refund.askedBy.includes(keyId)) throw new ProblemError(problemOfRefusal('own_job', job));
   }
@@ -134,55 +125,8 @@ export class OperatorJobs {
   async #assertMayPay(job: JobRecord): Promise<void> {
     // The journal refuses what has ended.
     if (job.operation !== 'refund' || isFinal(job.state)) return;
-    // Resuming what is voided or mined sends no transfer, and may be the only way to end it.
-    const step = job.steps[job.stepIndex];
-    if (step !== undefined && (step.voided || step.mined !== null)) return;
-    const refund = await this.#findRefund(job);
-    const fault = refund === null ? UNKNOWN_REFUND : await this.#findFault(job, refund);
-    if (fault === null || (await this.#isOwnMined(job))) return;
-    throw new ProblemError(refuseState(job.state, fault));
-  }
-
-  /** Why the job must not pay the refund; null: it may. */
-  async #findFault(job: JobRecord, refund: Refund): Promise<string | null> {
-    if (refund.state === 'given_up') return `The refund was given up, and another one may pay the rest. ${END_IT}`;
-    const attempt = readRefundJob(job)?.attempt ?? 0;
-    if (attempt < refund.attempt) return `The refund has a later attempt, ${refund.attempt}. ${END_IT}`;
-    const paid = await findBookedRefund(this.book.writer.database, refund);
-    if (paid !== undefined && !listHashes(job).includes(paid.transaction))
-      return `The refund is paid already, by the transaction ${paid.transaction}. ${END_IT}`;
-    const rival = await this.#findEarlier(job.lane.chainId, refund, attempt);
-    return (
-      rival &&
-      `The refund may be paid by its earlier job ${rival}, or has been. End that job first; if it is FINAL, ${NAME_IT}`
-    );
-  }
-
-  /** The job of an earlier attempt, by whichever account, that may pay the refund yet, or has paid it; null: there is none. */
-  async #findEarlier(chainId: number, refund: Refund, attempt: number): Promise<string | null> {
-    if (attempt < 2) return null;
-    const lanes = (await this.journals.journal.readLanes()).filter((lane) => lane.chainId === chainId);
-    const earlier = Array.from({ length: attempt - 1 }, (_, index) => ({ refund: refund.id, attempt: index + 1 }));
-    const ids = lanes.flatMap((lane) => earlier.map((one) => nameRefundJob(lane, one)));
-    for (const [index, job] of (await this.journals.journal.readEachJob(ids)).entries()) {
-      if (job === null) continue;
-      if (job instanceof UnreadableJobError) return ids[index] ?? null;
-      if (!hasFailed(job) && !(await hasPaidAnother(this.book.writer.database, job, refund))) return job.id;
-    }
-    return null;
-  }
-
-  /** Whether its own transaction has used its nonce, so that it sends no other. */
-  async #isOwnMined({ lane, steps, stepIndex }: JobRecord): Promise<boolean> {
-    const attempts = steps[stepIndex]?.attempts ?? [];
-    if (lane.chainId !== this.chain.chainId) return false;
-    const seen = await Promise.all(attempts.map(({ hash }) => this.chain.readTransaction(hash)));
-    return seen.some((mined) => mined !== null);
-  }
-
-  /** Null where the book does not know it, as after a restore. */
-  #findRefund(job: JobRecord): Promise<Refund | null> {
-    return readRefund(this.book.writer.database, readRefundJob(job)?.refund ?? '');
+    const fault = await this.book.refunds.findPayFault(job);
+    if (fault !== null) throw new ProblemError(refuseState(job.state, fault));
   }
 
   async #find(id: string): Promise<JobRecord> {

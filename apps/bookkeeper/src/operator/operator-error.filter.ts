@@ -3,6 +3,7 @@ import { BookUnavailableError, DeposedError, NoSpaceError } from '@tollgate/book
 import { ChainUnavailableError } from '@tollgate/chain';
 import { ProblemError, ProblemFilter, type Problem } from '@tollgate/common';
 import { StoreError } from '@tollgate/redis';
+import { RefundRefusedError } from '@tollgate/refunds';
 
 const UNAVAILABLE: Problem = {
   status: 503,
@@ -49,6 +50,10 @@ function explain(exception: unknown): unknown {
 function findProblem(exception: unknown): Problem | null {
   if (exception instanceof BookUnavailableError || exception instanceof DeposedError) return UNAVAILABLE;
   if (exception instanceof NoSpaceError) return { ...UNAVAILABLE, detail: exception.message };
+  if (exception instanceof RefundRefusedError) {
+    const { code, message: detail, members } = exception;
+    return { status: code.endsWith('_not_found') ? 404 : 409, code, detail, members };
+  }
   if (exception instanceof StoreError) return JOBS_UNAVAILABLE;
   if (exception instanceof ChainUnavailableError) return CHAIN_UNAVAILABLE;
   const { code = '' } = Object(exception) as { code?: string };

@@ -4,8 +4,8 @@ import { BookHolder } from '../book/book-holder.js';
 import { BookModule } from '../book/book.module.js';
 import { Troubles } from '../health/troubles.js';
 import { OperatorJobs } from '../jobs/operator-jobs.js';
+import { OperatorRefunds } from '../jobs/operator-refunds.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
-import { RefundDesk } from '../refund-desk/refund-desk.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { OperatorWallets } from '../wallets/operator-wallets.js';
 import { BackupController } from './backup.controller.js';
@@ -32,7 +32,7 @@ import { WalletsController } from './wallets.controller.js';
     ...[PaymentEventsController, PaymentWebhooksController, BackupController],
   ],
   providers: [
-    ...[OperatorGuard, AuditTrail, OperatorJobs, OperatorWallets, Troubles, RefundDesk],
+    ...[OperatorGuard, AuditTrail, OperatorJobs, OperatorWallets, Troubles, OperatorRefunds],
     ...[PaymentEventStreams, LongReadings],
   ],
 })

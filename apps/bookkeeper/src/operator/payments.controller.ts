@@ -17,10 +17,10 @@ import {
   textParameter,
   wordsParameter,
 } from '@tollgate/common';
+import { paymentNotFound } from '@tollgate/refunds';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
-import { paymentNotFound } from '../refund-desk/refund-problems.js';
 import { ForOperators, OperatorController } from './operator-controller.js';
 import { timeParameter } from './time-parameter.js';
 

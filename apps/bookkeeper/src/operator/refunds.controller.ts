@@ -1,13 +1,11 @@
 import { Body, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { REFUND_STATES } from '@tollgate/book';
 import { limitParameter, onlyFields, textParameter, type ApiKey } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
+import { REFUND_STATES, type RefundPreview } from '@tollgate/refunds';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
-import { RefundDesk, type OperatorRefund, type OperatorRefundPage } from '../refund-desk/refund-desk.js';
-import { paymentNotFound } from '../refund-desk/refund-problems.js';
-import { RefundPreviews, type RefundPreview } from '../refunds/refund-previews.js';
+import { OperatorRefunds, type OperatorRefund, type OperatorRefundPage } from '../jobs/operator-refunds.js';
 import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 
 const refundQuery = onlyFields({
@@ -57,29 +55,26 @@ const paidBody = onlyFields({
 export class RefundsController {
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
-    @Inject(RefundDesk) private readonly desk: RefundDesk,
-    @Inject(RefundPreviews) private readonly previews: RefundPreviews,
+    @Inject(OperatorRefunds) private readonly refunds: OperatorRefunds,
   ) {}
 
   @Get('payments/:id/refund')
   @ForOperators('operator:read', 'What a refund of a payment would do, and what speaks against it')
-  async preview(@Param('id') id: string): Promise<RefundPreview> {
-    const preview = await this.previews.describe(this.book.writer.database, id);
-    if (preview === null) throw paymentNotFound();
-    return preview;
+  preview(@Param('id') id: string): Promise<RefundPreview> {
+    return this.book.refunds.preview(id);
   }
 
   @Get('refunds')
   @ForOperators('operator:read', 'Refunds that match all that is given, newest first')
   list(@Query({ schema: refundQuery }) query: z.output<typeof refundQuery>): Promise<OperatorRefundPage> {
     const { limit, cursor, ...search } = query;
-    return this.desk.list(search, { limit, cursor });
+    return this.refunds.list(search, { limit, cursor });
   }
 
   @Get('refunds/:id')
   @ForOperators('operator:read', 'A refund, with the state of its job')
   read(@Param('id') id: string): Promise<OperatorRefund> {
-    return this.desk.read(id);
+    return this.refunds.show(this.book.refunds.read(id));
   }
 
   @Post('refunds')
@@ -89,21 +84,21 @@ export class RefundsController {
     @OperatorKey() caller: ApiKey,
     @Body({ schema: refundBody }) body: z.output<typeof refundBody>,
   ): Promise<OperatorRefund> {
-    return this.desk.ask(caller, body);
+    return this.refunds.show(this.book.refunds.ask(caller.id, body));
   }
 
   @Post('refunds/:id/retry')
   @HttpCode(202)
   @ForOperators('operator:refund', 'Sends a refund again whose job has failed', 'refund.retry')
   retry(@OperatorKey() caller: ApiKey, @Param('id') id: string): Promise<OperatorRefund> {
-    return this.desk.retry(caller, id);
+    return this.refunds.show(this.book.refunds.retry(caller.id, id));
   }
 
   @Post('refunds/:id/give-up')
   @HttpCode(200)
   @ForOperators('operator:refund', 'Ends a refund whose job has failed; the payment stays closed', 'refund.give_up')
   giveUp(@Param('id') id: string): Promise<OperatorRefund> {
-    return this.desk.giveUp(id);
+    return this.refunds.show(this.book.refunds.giveUp(id));
   }
 
   @Post('refunds/:id/paid')
@@ -117,6 +112,6 @@ export class RefundsController {
     @Param('id') id: string,
     @Body({ schema: paidBody }) { transaction }: z.output<typeof paidBody>,
   ): Promise<OperatorRefund> {
-    return this.desk.markPaid(id, transaction.toLowerCase() as Hex);
+    return this.refunds.show(this.book.refunds.markPaid(id, transaction.toLowerCase() as Hex));
   }
 }

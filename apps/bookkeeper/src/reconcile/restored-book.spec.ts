@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { BOOK_GROUP, bucketEventsKey } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
+import type { RefundPreview } from '@tollgate/refunds';
 
 import { createTestBook, type TestBook } from '../../../../libs/book/test/create-test-book.js';
 import { deliver, refused } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { ReconcileFixture } from '../../test/reconcile-fixture.js';
 import type { BookHealth } from '../operator/book.controller.js';
-import type { RefundPreview } from '../refunds/refund-previews.js';
 
 describe('a book that was restored from a copy', () => {
   let fixture: ReconcileFixture;

@@ -1,9 +1,7 @@
 import type { ChainAnswers, ChainScope, MoneyAnswer, NamedTransfer, OwnReceipt } from '@tollgate/book';
-import { ChainUnavailableError, type ChainHistory, type CostedReceipt } from '@tollgate/chain';
+import { ChainUnavailableError, listArrivals, type ChainHistory, type CostedReceipt } from '@tollgate/chain';
 import { nameOfPayment } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-
-import { listArrivals } from '../chain/arrivals.js';
 
 const RECEIPTS_AT_ONCE = 100;
 

@@ -1,5 +1,5 @@
 import type { WalletLimit } from '@tollgate/agent-jobs';
-import type { RefundCaps } from '@tollgate/book';
+import type { RefundCaps } from '@tollgate/refunds';
 
 export interface RefundBounds {
   /** What the wallet has, in base units. */

@@ -4,14 +4,13 @@ import {
   explainNoFill,
   fillGap,
   listAccounts,
-  REFUNDS_WALLET,
   type Account,
   type NonceGapView,
   type WalletLimit,
 } from '@tollgate/agent-jobs';
-import { readRefundedToday } from '@tollgate/book';
 import { ProblemError } from '@tollgate/common';
 import { isLeaseRunning, type JobFailure, type LaneId, type LaneStatus, type LaneTransition } from '@tollgate/journal';
+import { REFUNDS_WALLET } from '@tollgate/refunds';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -179,7 +178,7 @@ export class OperatorWallets {
     const { assetAddress, assetDecimals } = this.environment.payment;
     const asset = assetAddress.toLowerCase();
     const caps = this.environment.refunds.caps(assetDecimals);
-    const refundedToday = await readRefundedToday(this.book.writer.database, this.chain.chainId, asset);
+    const refundedToday = await this.book.refunds.readToday();
     const limit = limits?.find((one) => one.asset.toLowerCase() === asset) ?? null;
     return findRefundable({ tokens, caps, refundedToday, limit });
   }

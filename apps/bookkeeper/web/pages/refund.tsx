@@ -1,8 +1,8 @@
 import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
 import { useState } from 'preact/hooks';
 
-import type { Refund, RefundState } from '../../../../libs/book/src/refunds/refund.js';
-import type { RefundPreview } from '../../src/refunds/refund-previews.js';
+import type { RefundPreview } from '../../../../libs/refunds/src/preview.js';
+import type { Refund, RefundState } from '../../../../libs/refunds/src/refund.js';
 import { write } from '../data/api.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';

@@ -13,7 +13,7 @@ import {
 import { useTestBook } from '../../test/use-test-book.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 import { postEvents } from '../posting/post-events.js';
-import { findRefundPaidBy } from '../refunds/name-transaction.js';
+import { SqlRefundRows } from '../refund-rows/refund-rows.js';
 import { countLeftOver, searchPayments } from './search-payments.js';
 
 const PAID_BACK = 400;
@@ -93,7 +93,7 @@ describe('what is owed, in a book with many refunds', () => {
   it('shows by which refund a transaction was taken, without reading the others', async () => {
     // A book that was restored has the event, and not the refund.
     await book.database.execute('DELETE FROM refunds');
-    const find = (within: Queryable) => findRefundPaidBy(within, hashOf(10_007), 'r1-1');
+    const find = (within: Queryable) => new SqlRefundRows(within).findPaidBy(hashOf(10_007), 'r1-1');
     const { result, plans } = await explain(find);
     expect(result).toBe(transferId(7));
     expect(plans).toMatch(/payments_paid_back/);

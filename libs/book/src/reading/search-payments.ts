@@ -1,9 +1,10 @@
+import { RELEASED_STATES } from '@tollgate/refunds';
+
 import type { BookedState } from '../bookings/booked-states.js';
 import type { ListedPayment } from '../bookings/describe-payment.js';
 import type { PaymentReports } from '../bookings/payment-record.js';
 import { parseCursor, writeCursor } from '../database/cursor.js';
 import type { Queryable, SqlValue } from '../database/database.js';
-import { RELEASED_STATES } from '../refunds/refund.js';
 
 /** What to search for; a payment matches all that is given. */
 export interface PaymentSearch {

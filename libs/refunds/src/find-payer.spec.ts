@@ -2,8 +2,8 @@ import { bundleCalls, planPermitTransfer, PROXIES, type MinedTransaction } from 
 import { readPaymentName } from '@tollgate/ledger';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
 
-import type { SellerChain } from '../chain/seller-chain.js';
 import { findPayer } from './find-payer.js';
+import type { RefundChain } from './ports.js';
 
 const [ASSET, PAYER, OTHER, SHOP, BUNDLER] = ['a5', '11', '22', '33', '44'].map((byte) => `0x${byte.repeat(20)}`) as [
   ...[Hex, Hex, Hex, Hex, Hex],
@@ -46,7 +46,7 @@ function find(
     isContract: async () => false,
   };
   const payment = { transaction: HASH, amount: 7000n, asset: ASSET, payTo: SHOP };
-  return findPayer(chain as unknown as SellerChain, { id: readPaymentName(name)!, ...payment });
+  return findPayer(chain as unknown as RefundChain, { id: readPaymentName(name)!, ...payment });
 }
 
 const tx = (slot: number | 'receipt', chainId = CHAIN_ID): string => `tx:${chainId}:${HASH}:${slot}`;

@@ -1,5 +1,6 @@
-import { findPermitTransfers } from '@tollgate/chain';
 import { findAuthorizations, listTransfers, type EmittedLog, type PlacedTransfer, type Hex } from '@tollgate/protocol';
+
+import { findPermitTransfers } from '../contracts/permit2/find-permit-transfers.js';
 
 /** A transfer of the asset to the seller, and what caused it. */
 export interface Arrival extends PlacedTransfer {

@@ -2,13 +2,13 @@ import { Logger } from '@nestjs/common';
 import type { Balance, PaymentPage, PaymentPicture, Reconciliation } from '@tollgate/book';
 import { nameOfPayment } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import type { RefundPreview } from '@tollgate/refunds';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
 import type { Trouble } from '../health/troubles.js';
-import type { RefundPreview } from '../refunds/refund-previews.js';
-import type { OperatorRefund } from './refund-desk.js';
+import type { OperatorRefund } from './operator-refunds.js';
 
 /** The address at which the token's own code is put. */
 const PLAIN_TOKEN: Hex = `0x${'71'.repeat(20)}`;
@@ -132,6 +132,13 @@ describe('a refund that the chain does not carry out', () => {
     const failed = await fixture.waitForRefund(asked.id, 'failed', token);
     expect(failed).toMatchObject({ jobState: 'PLAN_FAILED', transaction: null, detail: expect.any(String) });
     expect([await fixture.balanceOf(payer), await readSent()]).toEqual([before, sent]);
+    const { troubles } = await read<{ troubles: Trouble[] }>('health');
+    expect(troubles).toContainEqual(
+      expect.objectContaining({ mend: expect.stringContaining('tollgate refunds retry') }),
+    );
+    // The job itself cannot be repeated beside the refund.
+    const retried = await fixture.post(`/operator/jobs/${failed.job}/retry`, approver);
+    expect(retried).toMatchObject({ status: 409, body: { code: 'job_state' } });
     const { body } = await fixture.post(`/operator/refunds/${asked.id}/give-up`, token);
     expect(body).toMatchObject({ state: 'given_up' });
     expect(await read<RefundPreview>(`payments/${payment}/refund`)).toMatchObject({

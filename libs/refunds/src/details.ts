@@ -1,9 +1,11 @@
-import { REFUNDS_WALLET } from '@tollgate/agent-jobs';
-import type { Refund } from '@tollgate/book';
 import type { SubmitRefusal } from '@tollgate/journal';
+
+import { REFUNDS_WALLET } from './refund-job.js';
+import type { Refund } from './refund.js';
 
 // Why a refund fails, is refused or waits, as operators read it.
 
+export const NO_WALLET = `No agent worker has a wallet named ${REFUNDS_WALLET}.`;
 export const CLOSED_ELSEWHERE =
   'The ledger is closed for this payment by a refund that the book does not know. Compare book and chain first.';
 export const HELD = 'A request holds the payment just now. Ask again in a moment.';

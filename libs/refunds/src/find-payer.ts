@@ -1,9 +1,15 @@
-import { carriesNonce, PROXIES, readPermitCall, type MinedTransaction } from '@tollgate/chain';
+import {
+  carriesNonce,
+  listArrivals,
+  PROXIES,
+  readPermitCall,
+  type Arrival,
+  type MinedTransaction,
+} from '@tollgate/chain';
 import { nameOfPayment, type PaymentId } from '@tollgate/ledger';
 import { isHash, type Hex } from '@tollgate/protocol';
 
-import { listArrivals, type Arrival } from '../chain/arrivals.js';
-import type { SellerChain } from '../chain/seller-chain.js';
+import type { RefundChain } from './ports.js';
 
 /** Who paid, as the chain shows it. */
 export interface ShownPayer {
@@ -49,7 +55,7 @@ export interface PaymentOnChain {
  * its log. Events only say in which transaction to look, so that no event makes two payments of one transfer.
  * @throws ChainUnavailableError
  */
-export async function findPayer(chain: SellerChain, payment: PaymentOnChain): Promise<PayerSearch> {
+export async function findPayer(chain: RefundChain, payment: PaymentOnChain): Promise<PayerSearch> {
   const { id, asset, payTo } = payment;
   const txHash = payment.transaction?.toLowerCase();
   const mined = isHash(txHash) && id.chainId === chain.chainId ? await chain.readTransaction(txHash) : null;

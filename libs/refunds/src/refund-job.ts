@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 
-import { codeOfLane, type JobRecord, type LaneId } from '@tollgate/journal';
-import { isAddress, isRecord } from '@tollgate/protocol';
+import { codeOfLane, isFinal, type JobRecord, type LaneId } from '@tollgate/journal';
+import { canonicalJson, isAddress, isRecord, type Hex } from '@tollgate/protocol';
+
+import type { Refund } from './refund.js';
 
 /** The wallet that sends refunds, and nothing else. */
 export const REFUNDS_WALLET = 'refunds';
@@ -57,4 +59,35 @@ export function readRefundJob({ id, lane, input }: Pick<JobRecord, 'id' | 'lane'
   if (!isRefund) return null;
   const read: RefundJobInput = { refund, attempt: Number(attempt), payment, token, amount, to, needsApproval };
   return nameRefundJob(lane, read) === id ? read : null;
+}
+
+/** What the attempt's job sends. */
+export function describeInput({ id, attempt, payment, asset, amount, recipient, doubts }: Refund): RefundJobInput {
+  const needsApproval = doubts.length > 0;
+  return { refund: id, attempt, payment, token: asset, amount, to: recipient, needsApproval };
+}
+
+/** Whether it needs an approval may differ: the doubts of a book that was restored are others. */
+export function isSameTransfer(job: JobRecord, input: RefundJobInput): boolean {
+  const known = readRefundJob(job);
+  const { needsApproval } = input;
+  return known !== null && canonicalJson({ ...known, needsApproval }) === canonicalJson({ ...input });
+}
+
+/**
+ * Whether the job ended without success. Nothing of it is on the chain, unless an operator abandoned it: then that is not
+ * known.
+ */
+export const hasFailed = ({ state }: JobRecord): boolean => isFinal(state) && state !== 'FINAL';
+
+/** The hashes of all transactions that a job has signed. */
+export function listHashes({ steps }: JobRecord): string[] {
+  return steps.flatMap(({ attempts }) => attempts.map(({ hash }) => hash));
+}
+
+/** The transaction of a job that is final. */
+export function minedTransaction({ id, steps }: JobRecord): Hex {
+  const mined = steps.at(-1)?.mined ?? null;
+  if (mined === null) throw new Error(`job ${id} is final and has no transaction`);
+  return mined.hash;
 }

@@ -11,6 +11,9 @@ export type RefundState = (typeof REFUND_STATES)[number];
 /** States in which the refund's amount is no longer kept for it. */
 export const RELEASED_STATES: readonly RefundState[] = ['given_up', 'refused'];
 
+/** States in which a refund goes on by the decision of a person alone. */
+export const ENDED_STATES: readonly RefundState[] = ['failed', 'given_up'];
+
 /** States in which the bookkeeper has to bring the refund to its end. */
 export const WORK_STATES: readonly RefundState[] = ['asked', 'closed', 'sending'];
 
@@ -43,6 +46,12 @@ export interface ArrivedTransfer {
   readonly arrived: string;
 }
 
+/** What a refund takes of a transfer: base units. */
+export interface TakenPart {
+  readonly log: number;
+  readonly taken: string;
+}
+
 /** A refund in the book. Times are ISO 8601, UTC. */
 export interface Refund extends RefundTerms {
   readonly state: RefundState;
@@ -68,6 +77,23 @@ export interface Refund extends RefundTerms {
   readonly route: string | null;
 }
 
+/** The number of a payment's next refund: one that was refused keeps its number. */
+export function nextNumber(refunds: readonly Refund[]): number {
+  const last = refunds.at(-1);
+  if (last === undefined) return 1;
+  return last.state === 'refused' ? last.number : last.number + 1;
+}
+
+/**
+ * What refunds have taken, or may still take, of what arrived: base units.
+ * @param refunded the payment's own sum, which counts where it is higher: a book that was restored may lack refunds
+ */
+export function sumOfRefunds(refunds: readonly Refund[], refunded: bigint): bigint {
+  const held = refunds.filter(({ state }) => !RELEASED_STATES.includes(state));
+  const sum = held.reduce((total, { amount }) => total + BigInt(amount), 0n);
+  return sum > refunded ? sum : refunded;
+}
+
 /** What a person has to look at before more of the payment is paid back. */
 export function findSentDoubts(refunds: readonly Refund[]): string[] {
   return refunds.flatMap(({ number, maybeSent }) =>
@@ -83,12 +109,4 @@ export interface RefundCaps {
   readonly perPayerAndDay: bigint | null;
   readonly perKeyAndDay: bigint | null;
   readonly perDay: bigint | null;
-}
-
-/** Whether a refund was asked for in these terms: with what it was asked for, or with what it was paid with. */
-export function hasTerms(
-  { amount, askedAmount, answered }: Refund,
-  terms: Pick<RefundTerms, 'amount' | 'answered'>,
-): boolean {
-  return answered === terms.answered && (amount === terms.amount || askedAmount === terms.amount);
 }

@@ -1,0 +1,14 @@
+export type * from './ports.js';
+export type { RefundPreview } from './preview.js';
+export { nameRefund, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from './refund-job.js';
+export {
+  REFUND_STATES,
+  RELEASED_STATES,
+  type ArrivedTransfer,
+  type Refund,
+  type RefundCaps,
+  type RefundTerms,
+  type TakenPart,
+} from './refund.js';
+export { paymentNotFound, RefundRefusedError } from './refusals.js';
+export { Refunds, type RefundRequest } from './refunds.js';
