@@ -103,13 +103,19 @@ module.exports = {
       'libs/ledger',
       'ledger-has-no-framework',
       'The ledger is used by any process; Nest wiring belongs to the applications.',
-      ['^(apps|test|libs/(chain|common|journal|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
+      [
+        '^(apps|test|libs/(chain|common|config|http|transport|journal|agent-jobs)|packages/(?!protocol))',
+        'node_modules/@nestjs/',
+      ],
     ),
     sourcesOf(
       'libs/journal',
       'journal-has-no-framework',
       'The journal of jobs is used by any process; what a job does, and the wiring, belong to the applications.',
-      ['^(apps|test|libs/(common|ledger|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
+      [
+        '^(apps|test|libs/(common|config|http|transport|ledger|agent-jobs)|packages/(?!protocol))',
+        'node_modules/@nestjs/',
+      ],
     ),
     sourcesOf(
       'libs/verification',
@@ -131,22 +137,52 @@ module.exports = {
       'refunds-know-ports-alone',
       'The rules of refunds ask ports; SQL belongs to the book, Redis to ledger and journal, HTTP to the bookkeeper.',
       [
-        '^(apps|test|tools|libs/(book|common|crypto|redis|settlement|verification|webhooks)/|packages/(?!protocol))',
+        '^(apps|test|tools|libs/(book|common|config|crypto|http|redis|settlement|transport|verification|webhooks)/|packages/(?!protocol))',
         'node_modules/(@nestjs|ioredis)/',
       ],
     ),
     {
-      name: 'payments-take-only-messages-from-common',
-      comment: 'libs/common is Nest; the types of its messages are not.',
+      name: 'payments-take-only-messages-from-the-transport',
+      comment: 'What processes are made of is Nest; the types of their messages are not.',
       severity: 'error',
       from: { path: '^libs/(verification|settlement)/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^libs/common', dependencyTypesNot: ['type-only'] },
+      to: { path: '^libs/(common|config|http|transport)', dependencyTypesNot: ['type-only'] },
     },
+    sourcesOf(
+      'libs/config',
+      'settings-know-no-process',
+      'Each process reads its settings first; what it does with them belongs to it.',
+      ['^(apps|test|tools|libs/(?!(config|redis)/)|packages/(?!protocol))', 'node_modules/@nestjs/'],
+    ),
+    sourcesOf(
+      'libs/http',
+      'http-knows-no-subject',
+      'Problems, limits, keys and guarded requests are the same whatever a route is about.',
+      ['^(apps|test|tools|libs/(?!(http|redis)/)|packages/(?!protocol))', 'node_modules/bullmq/'],
+    ),
+    sourcesOf(
+      'libs/transport',
+      'transport-knows-no-subject',
+      'It carries questions and answers; of the ledger it takes types of what the messages say.',
+      [
+        '^(apps|test|tools|libs/(?!(transport|common|http|ledger|redis)/)|packages/(?!protocol))',
+        'node_modules/bullmq/',
+      ],
+    ),
+    sourcesOf(
+      'libs/common',
+      'common-is-what-each-process-has',
+      'Logging, health, metrics and the end of a process: nothing of what a process is for.',
+      ['^(apps|test|tools|libs/(?!(common|config|http|redis)/)|packages/(?!protocol))', 'node_modules/bullmq/'],
+    ),
     sourcesOf(
       'libs/webhooks',
       'webhooks-know-no-subject',
       'What an event is about is known to who follows its outbox: the agent worker, and the bookkeeper.',
-      ['^(apps|test|tools|libs/(?!(webhooks|common|journal|redis)/)|packages/(?!protocol))', 'node_modules/bullmq/'],
+      [
+        '^(apps|test|tools|libs/(?!(webhooks|common|config|http|journal|redis)/)|packages/(?!protocol))',
+        'node_modules/bullmq/',
+      ],
     ),
     {
       name: 'agent-jobs-knows-no-operation',

@@ -1,6 +1,11 @@
 import { Logger } from '@nestjs/common';
 import { ClientProxyFactory, Transport } from '@nestjs/microservices';
-import { type ComparedQuestion, RequestReplyClient, VERIFY_PAYMENT, type VerifyPaymentRequest } from '@tollgate/common';
+import {
+  type ComparedQuestion,
+  RequestReplyClient,
+  VERIFY_PAYMENT,
+  type VerifyPaymentRequest,
+} from '@tollgate/transport';
 import { Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { firstValueFrom } from 'rxjs';

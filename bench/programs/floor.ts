@@ -1,10 +1,11 @@
 // The same rules in one process, without queue, gate, logs and metrics: the gateway's and the verifier's own parts behind
 // raw Fastify. What the two real processes cost beyond this is the price of their separation.
 import { connectChain } from '@tollgate/chain';
-import { REDIS_LOGGER, type VerifyPaymentRequest } from '@tollgate/common';
+import { REDIS_LOGGER } from '@tollgate/common';
 import { createFingerprint, createOwner, hashRetryKey, Ledger, type Lease } from '@tollgate/ledger';
 import { parseProof, verifyReference, type Hex, type PaymentProof } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
+import { type VerifyPaymentRequest } from '@tollgate/transport';
 import { ClientShares, PaymentVerifier, WaitingRoom } from '@tollgate/verification';
 import { fastify } from 'fastify';
 

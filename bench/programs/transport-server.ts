@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { MessagePattern, Transport } from '@nestjs/microservices';
-import { RequestReplyServer, VERIFY_PAYMENT, type VerifyPaymentVerdict } from '@tollgate/common';
+import { RequestReplyServer, VERIFY_PAYMENT, type VerifyPaymentVerdict } from '@tollgate/transport';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 

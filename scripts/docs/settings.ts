@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
 
-import { listSettings, type SettingDescription } from '@tollgate/common';
+import { listSettings, type SettingDescription } from '@tollgate/config';
 
 import { PROCESSES } from '../manifests/processes.js';
 import { fillIn, ROOT, writeGenerated } from './generated-files.js';

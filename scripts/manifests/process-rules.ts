@@ -1,4 +1,4 @@
-import { examineEnvironment } from '@tollgate/common';
+import { examineEnvironment } from '@tollgate/config';
 import type { IContainer } from 'kubernetes-models/v1';
 
 import { containersOf, podsOf, portOf, type Manifest } from './manifest.js';

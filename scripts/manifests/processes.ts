@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { listSettings, type EnvironmentClass, type SettingDescription } from '@tollgate/common';
+import { listSettings, type EnvironmentClass, type SettingDescription } from '@tollgate/config';
 
 import { AgentWorkerEnvironment } from '../../apps/agent-worker/src/config/agent-worker.config.js';
 import { BookkeeperEnvironment } from '../../apps/bookkeeper/src/config/bookkeeper.config.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { examineEnvironment } from '@tollgate/common';
+import { examineEnvironment } from '@tollgate/config';
 
 import { ROOT } from '../docs/generated-files.js';
 import type { Manifest } from './manifest.js';

@@ -1,8 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { openQueue, serveQueue, WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
-import { ApiKeyStore, RequestReplyClient, RequestReplyServer } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { Journal, OutboxFollower } from '@tollgate/journal';
 import { connectRedis, duplicateRedis, type RedisClient } from '@tollgate/redis';
+import { RequestReplyClient, RequestReplyServer } from '@tollgate/transport';
 import { WebhookDeliveries, WebhookTargets } from '@tollgate/webhooks';
 import type { Worker } from 'bullmq';
 

@@ -15,7 +15,7 @@ module.exports = {
     '**/libs/settlement/src/settlement-records.spec.ts',
     '**/libs/agent-jobs/src/wallets/wallet-directory.spec.ts',
     '**/libs/webhooks/src/{webhook-targets,webhook-deliveries,webhooks}.spec.ts',
-    '**/libs/common/src/api-keys/api-key-store.spec.ts',
+    '**/libs/http/src/api-keys/api-key-store.spec.ts',
     '**/apps/gateway/src/pages/phone-pays.spec.ts',
     '**/apps/gateway/src/paywall/verify/payment-identifiers.spec.ts',
   ],

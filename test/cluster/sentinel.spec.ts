@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Queue, Worker } from 'bullmq';
 
-import { RequestReplyClient, RequestReplyServer } from '../../libs/common/src/index.js';
 import { Ledger } from '../../libs/ledger/src/index.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../../libs/ledger/test/sample-payments.js';
 import { connectRedis, type RedisLogger } from '../../libs/redis/src/connect-redis.js';
 import { listPrimaries } from '../../libs/redis/src/index.js';
+import { RequestReplyClient, RequestReplyServer } from '../../libs/transport/src/index.js';
 import { withRedis } from '../../tools/cli/shared/with-redis.js';
 import { tollgate } from '../../tools/cli/test/run-tollgate.js';
 import { waitFor } from '../harness/retry.js';

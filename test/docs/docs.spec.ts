@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { PROBLEM_CODES } from '@tollgate/common';
+import { PROBLEM_CODES } from '@tollgate/http';
 import {
   challengeErrorFor,
   CLIENT_FAILURES,

@@ -1,4 +1,4 @@
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import {
   encodeProof,
   type Hex,

@@ -1,4 +1,4 @@
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import type { SettleResponse, SupportedResponse, TransferAuthorization, VerifyResponse } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';

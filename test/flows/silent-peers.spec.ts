@@ -9,7 +9,7 @@ import { PublicPaths } from '../../apps/gateway/src/resources/proxy/public-paths
 import { UpstreamPath } from '../../apps/gateway/src/resources/proxy/upstream-path.js';
 import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.js';
 import { RpcHttp } from '../../libs/chain/src/rpc/rpc-http.js';
-import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
+import { createSafeFetch } from '../../libs/http/src/safe-fetch.js';
 import { Chain } from '../../libs/journal/src/chain/chain.js';
 import { startDeafServer, startSilentServer, type SilentServer } from '../harness/network/silent-server.js';
 

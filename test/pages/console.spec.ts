@@ -1,4 +1,4 @@
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import type { AgentJobView } from '@tollgate/protocol';
 import type { Page } from 'playwright-core';
 

@@ -1,4 +1,4 @@
-import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
+import { ApiKeyStore, type ApiKeyScope } from '@tollgate/http';
 import type { Page } from 'playwright-core';
 
 import { withRedis } from '../../tools/devnet/processes/with-redis.js';

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
 
-import { ConfigurationError, examineEnvironment } from '@tollgate/common';
+import { ConfigurationError, examineEnvironment } from '@tollgate/config';
 
 import { AgentWorkerEnvironment } from '../../apps/agent-worker/src/config/agent-worker.config.js';
 import { BookEnvironment } from '../../apps/bookkeeper/src/config/book.environment.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
 import { signAgentJobMessage } from '@tollgate/client/jobs';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { createLaneId, isFinal, Journal, type JobRecord, type LaneId } from '@tollgate/journal';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { createLoggerParams, HealthModule, listSecrets, MetricsModule } from '@tollgate/common';
+import { createLoggerParams, HealthModule, MetricsModule } from '@tollgate/common';
+import { listSecrets } from '@tollgate/config';
 import { LoggerModule } from 'nestjs-pino';
 
 import { AgentWorkerEnvironment } from './config/agent-worker.config.js';

@@ -1,17 +1,12 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import {
-  arriveWithin,
-  closeWhenIdle,
-  ProblemFilter,
-  readEnvironment,
-  RequestReplyServer,
-  type RunningService,
-  warningsOf,
-} from '@tollgate/common';
+import { type RunningService } from '@tollgate/common';
+import { readEnvironment, warningsOf } from '@tollgate/config';
 import { checkCrypto } from '@tollgate/crypto';
+import { arriveWithin, closeWhenIdle, ProblemFilter } from '@tollgate/http';
 import { Journal } from '@tollgate/journal';
+import { RequestReplyServer } from '@tollgate/transport';
 import { Logger } from 'nestjs-pino';
 
 import { AgentWorkerModule } from './agent-worker.module.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Logger } from '@nestjs/common';
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 import { type RedisClient, RESTORE_MARKER } from '@tollgate/redis';
 
 import { waitFor } from '../../../test/harness/retry.js';

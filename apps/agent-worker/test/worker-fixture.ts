@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
-import type { PlanJobReply } from '@tollgate/common';
 import { acceptJob, createLaneId, Journal, type JobRecord, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
+import type { PlanJobReply } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 import { privateKeyToAddress } from 'viem/accounts';
 

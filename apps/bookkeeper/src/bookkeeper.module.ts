@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { checkRedis, createLoggerParams, HealthModule, listSecrets, MetricsModule } from '@tollgate/common';
+import { checkRedis, createLoggerParams, HealthModule, MetricsModule } from '@tollgate/common';
+import { listSecrets } from '@tollgate/config';
 import { LoggerModule } from 'nestjs-pino';
 
 import { BookHolder } from './book/book-holder.js';

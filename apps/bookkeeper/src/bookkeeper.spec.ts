@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { Logger } from '@nestjs/common';
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 import { RESTORE_MARKER } from '@tollgate/redis';
 
 import { answered, deliver, transferId } from '../../../libs/book/test/sample-events.js';

@@ -1,16 +1,9 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import {
-  arriveWithin,
-  closeWhenIdle,
-  isLoopbackHost,
-  openWhenUp,
-  ProblemFilter,
-  readEnvironment,
-  type RunningService,
-  warningsOf,
-} from '@tollgate/common';
+import { type RunningService } from '@tollgate/common';
+import { openWhenUp, readEnvironment, warningsOf } from '@tollgate/config';
 import { checkCrypto } from '@tollgate/crypto';
+import { arriveWithin, closeWhenIdle, isLoopbackHost, ProblemFilter } from '@tollgate/http';
 import { Logger } from 'nestjs-pino';
 
 import { BookHolder } from './book/book-holder.js';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DeliveredEvent, Queryable } from '@tollgate/book';
 import type { BookEvent } from '@tollgate/book-events';
-import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
+import { ApiKeyStore, type ApiKeyScope } from '@tollgate/http';
 import { Redis } from 'ioredis';
 
 import { askForRefunds } from '../../../libs/book/test/ask-for-refunds.js';

@@ -1,16 +1,10 @@
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import {
-  checkRedis,
-  createLoggerParams,
-  HealthModule,
-  listSecrets,
-  MetricsModule,
-  observeCounts,
-  ProblemFilter,
-  type RequestReplyClient,
-} from '@tollgate/common';
+import { checkRedis, createLoggerParams, HealthModule, MetricsModule, observeCounts } from '@tollgate/common';
+import { listSecrets } from '@tollgate/config';
+import { ProblemFilter } from '@tollgate/http';
 import type { RedisClient } from '@tollgate/redis';
+import { type RequestReplyClient } from '@tollgate/transport';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 

@@ -1,4 +1,4 @@
-import { ConfigurationError, examineEnvironment } from '@tollgate/common';
+import { ConfigurationError, examineEnvironment } from '@tollgate/config';
 
 import { GatewayEnvironment } from './config/gateway.config.js';
 import { judgeHeads } from './paywall/offer/head-sizes.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
+import { ApiKeyStore, type ApiKeyScope } from '@tollgate/http';
 import { createLaneId, Journal, type LaneId } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
 import { Redis } from 'ioredis';

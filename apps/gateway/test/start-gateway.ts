@@ -4,9 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { REDIS_LOGGER } from '@tollgate/common';
+import { readEnvironment } from '@tollgate/config';
+import { Ledger } from '@tollgate/ledger';
+import { encodeProof, type Hex } from '@tollgate/protocol';
+import { connectRedis } from '@tollgate/redis';
 import {
-  readEnvironment,
-  REDIS_LOGGER,
   RequestReplyServer,
   VERIFY_LOCK,
   VERIFY_PAYMENT,
@@ -14,10 +17,7 @@ import {
   type VerifyLockRequest,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
-} from '@tollgate/common';
-import { Ledger } from '@tollgate/ledger';
-import { encodeProof, type Hex } from '@tollgate/protocol';
-import { connectRedis } from '@tollgate/redis';
+} from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../src/config/gateway.config.js';
 import { createGateway } from '../src/create-gateway.js';

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
+import { REDIS_LOGGER } from '@tollgate/common';
+import { Ledger, signedPaymentId } from '@tollgate/ledger';
+import { payerOf, type Hex, type SignedPayment } from '@tollgate/protocol';
+import { connectRedis } from '@tollgate/redis';
 import {
-  REDIS_LOGGER,
   RequestReplyServer,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
@@ -14,10 +17,7 @@ import {
   type SignedPaymentVerdict,
   type VerifyContractSignatureRequest,
   type VerifySignedPaymentRequest,
-} from '@tollgate/common';
-import { Ledger, signedPaymentId } from '@tollgate/ledger';
-import { payerOf, type Hex, type SignedPayment } from '@tollgate/protocol';
-import { connectRedis } from '@tollgate/redis';
+} from '@tollgate/transport';
 
 export type Settlement = (request: SettleSignedPaymentRequest) => Promise<SettlementResult> | SettlementResult;
 export type Look = (request: VerifySignedPaymentRequest) => Promise<SignedPaymentVerdict> | SignedPaymentVerdict;

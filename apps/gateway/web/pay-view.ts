@@ -1,6 +1,6 @@
 import { formatTokenAmount, isHash } from '@tollgate/protocol';
 
-import { showTime } from '../../../libs/common/src/web/show-time.js';
+import { showTime } from '../../../libs/http/src/web/show-time.js';
 import { expireCalldata, showHashField } from './document/by-hand.js';
 import { create, createButton, find, showStatus, untilTime } from './document/dom.js';
 import { showCode } from './document/phone-code.js';

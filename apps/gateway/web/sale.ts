@@ -1,6 +1,6 @@
 import { formatTokenAmount, lockOf, type Hex } from '@tollgate/protocol';
 
-import { showTime } from '../../../libs/common/src/web/show-time.js';
+import { showTime } from '../../../libs/http/src/web/show-time.js';
 import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { showAnswer } from './document/answer.js';
 import { create, find, linkTransaction } from './document/dom.js';

@@ -1,6 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
-import { showTime } from '../../../libs/common/src/web/show-time.js';
+import { showTime } from '../../../libs/http/src/web/show-time.js';
 import { BegunTicket, type BegunPayment } from './begun-ticket.js';
 import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { expireCalldata } from './document/by-hand.js';

@@ -3,20 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ChainReader, ChainUnavailableError } from '@tollgate/chain';
-import {
-  arriveWithin,
-  closeWhenIdle,
-  ConfigurationError,
-  openWhenUp,
-  ProblemFilter,
-  readEnvironment,
-  RequestReplyServer,
-  type RunningService,
-  warningsOf,
-} from '@tollgate/common';
+import { type RunningService } from '@tollgate/common';
+import { ConfigurationError, openWhenUp, readEnvironment, warningsOf } from '@tollgate/config';
 import { checkCrypto } from '@tollgate/crypto';
+import { arriveWithin, closeWhenIdle, ProblemFilter } from '@tollgate/http';
 import type { Ledger } from '@tollgate/ledger';
 import { StoreUnavailableError } from '@tollgate/redis';
+import { RequestReplyServer } from '@tollgate/transport';
 import { Logger } from 'nestjs-pino';
 
 import { VerifierEnvironment } from './config/verifier.config.js';

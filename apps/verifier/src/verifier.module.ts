@@ -4,11 +4,11 @@ import {
   createLoggerParams,
   HealthModule,
   keepFresh,
-  listSecrets,
   MetricsModule,
   type ReadinessChecks,
-  RequestReplyServer,
 } from '@tollgate/common';
+import { listSecrets } from '@tollgate/config';
+import { RequestReplyServer } from '@tollgate/transport';
 import { LoggerModule } from 'nestjs-pino';
 
 import type { VerifierEnvironment } from './config/verifier.config.js';

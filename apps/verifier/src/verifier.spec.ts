@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createLaneId, Journal } from '@tollgate/journal';
+import { createOwner } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
 import {
   COMPARE_SETTINGS,
   RequestReplyClient,
@@ -14,10 +17,7 @@ import {
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
   type VerifySignedPaymentRequest,
-} from '@tollgate/common';
-import { createLaneId, Journal } from '@tollgate/journal';
-import { createOwner } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+} from '@tollgate/transport';
 import { Redis } from 'ioredis';
 
 import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';

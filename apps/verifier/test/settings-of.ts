@@ -1,4 +1,4 @@
-import { describeSettings, readEnvironment } from '@tollgate/common';
+import { describeSettings, readEnvironment } from '@tollgate/config';
 
 import type { Devnet } from '../../../tools/devnet/chain/chain.js';
 import { VerifierEnvironment } from '../src/config/verifier.config.js';

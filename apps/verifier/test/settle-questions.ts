@@ -5,7 +5,7 @@ import {
   SETTLE_SIGNED_PAYMENT,
   type SettlementResult,
   type SettleSignedPaymentRequest,
-} from '@tollgate/common';
+} from '@tollgate/transport';
 import { Redis } from 'ioredis';
 
 /** A question as stored in the queue: the same text again is another copy of it. */

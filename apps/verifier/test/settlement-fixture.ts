@@ -1,3 +1,4 @@
+import type { Hex, SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
 import {
   type ComparedQuestion,
   RequestReplyClient,
@@ -8,8 +9,7 @@ import {
   type SettlementResult,
   type SettleSignedPaymentRequest,
   type SignedPaymentVerdict,
-} from '@tollgate/common';
-import type { Hex, SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
+} from '@tollgate/transport';
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem';
 
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';

@@ -1,5 +1,5 @@
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult, type SignedPaymentVerdict } from '@tollgate/common';
 import type { Hex, SignedAuthorization, SignedPermit } from '@tollgate/protocol';
+import { SETTLE_SIGNED_PAYMENT, type SettlementResult, type SignedPaymentVerdict } from '@tollgate/transport';
 import { numberToHex } from 'viem';
 
 import { deployBatchPayer } from '../../../tools/devnet/chain/deploy.js';

@@ -3,7 +3,7 @@
  * until it is closed, `broken` cannot go on, and `refused` finds that out while it is closed. It prints on stderr alone, since
  * what comes by two streams has no order.
  */
-import { ConfigurationError } from '../src/config/configuration-error.js';
+import { ConfigurationError } from '../../config/src/configuration-error.js';
 import { runService } from '../src/shutdown/run-service.js';
 
 const mode = process.argv[2];

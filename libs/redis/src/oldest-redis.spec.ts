@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { MessagePattern, Payload } from '@nestjs/microservices';
-import { RequestReplyClient, RequestReplyServer } from '@tollgate/common';
 import { createOwner, hashRetryKey, Ledger } from '@tollgate/ledger';
+import { RequestReplyClient, RequestReplyServer } from '@tollgate/transport';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 

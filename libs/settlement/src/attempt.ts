@@ -1,6 +1,6 @@
 import { ChainUnavailableError } from '@tollgate/chain';
-import type { PaymentSimulation, SettlementResult } from '@tollgate/common';
 import type { EmittedLog, Hex, PaymentFailure } from '@tollgate/protocol';
+import type { PaymentSimulation, SettlementResult } from '@tollgate/transport';
 
 import type { PaymentEntry } from './payment-entry.js';
 

@@ -12,9 +12,9 @@ import {
   type Sighting,
   findAuthorizationUse,
 } from '@tollgate/chain';
-import type { SettlementResult } from '@tollgate/common';
 import { pause } from '@tollgate/journal';
 import { AuthorizedTransfers, type Hex, type PaymentFailure } from '@tollgate/protocol';
+import type { SettlementResult } from '@tollgate/transport';
 import { noteForRefund } from '@tollgate/verification';
 
 import type { SettlementAttempt, AttemptEnd, EndedJob } from './attempt.js';

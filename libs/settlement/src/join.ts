@@ -1,6 +1,6 @@
 import { PROXIES } from '@tollgate/chain';
-import type { SettlementResult } from '@tollgate/common';
 import type { PaymentFailure, SignedAuthorization, SignedPermit } from '@tollgate/protocol';
+import type { SettlementResult } from '@tollgate/transport';
 
 import { type PaymentAsker, type Flight, Deferred, type UnmadeSettlement } from './attempt.js';
 import { failed, nameSettlement, SETTINGS_DIFFER, type SettleQuestion } from './payment-entry.js';

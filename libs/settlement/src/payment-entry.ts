@@ -10,7 +10,6 @@ import {
   readPayerSignature,
   unwrapSignature,
 } from '@tollgate/chain';
-import type { SettlementResult, SignedPaymentTerms, SettleSignedPaymentRequest } from '@tollgate/common';
 import { signedPaymentId } from '@tollgate/ledger';
 import {
   type PromisedTransfer,
@@ -21,6 +20,7 @@ import {
   type SignedPermit,
   type PaymentFailure,
 } from '@tollgate/protocol';
+import type { SettlementResult, SignedPaymentTerms, SettleSignedPaymentRequest } from '@tollgate/transport';
 
 /** A settlement request with the id of its message; every copy of the message has the same id. */
 export type SettleQuestion = SettleSignedPaymentRequest & { questionId: string };

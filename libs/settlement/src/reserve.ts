@@ -1,5 +1,5 @@
-import type { PaymentSimulation } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
+import type { PaymentSimulation } from '@tollgate/transport';
 import { ExposureCounter } from '@tollgate/verification';
 
 import { aloneBatch, type SettlementAttempt, type AttemptEnd, type Batch, Deferred } from './attempt.js';

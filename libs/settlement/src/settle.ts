@@ -1,7 +1,7 @@
 import { readPayerSignature, splitSignature, type PayerSignature } from '@tollgate/chain';
-import type { SettlementResult } from '@tollgate/common';
 import { createJobId, createLaneId } from '@tollgate/journal';
 import { hashTransferAuthorization, type Hex } from '@tollgate/protocol';
+import type { SettlementResult } from '@tollgate/transport';
 import { PaymentRefused, type AcceptedAssets } from '@tollgate/verification';
 
 import type { AttemptEnd, Batch, Flight, PaymentAsker, SentBatch, SettlementAttempt } from './attempt.js';

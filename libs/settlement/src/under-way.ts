@@ -1,7 +1,7 @@
 import { carriesAuthorization, type SentPayment } from '@tollgate/chain';
-import type { SignedPaymentTerms } from '@tollgate/common';
 import { isFinal, type Journal, type StepRecord } from '@tollgate/journal';
 import { signedAmountOf, type SignedPayment } from '@tollgate/protocol';
+import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import type { SettlementRecords } from './batch.js';
 import { UNKNOWN_AFTER_MS } from './confirm.js';

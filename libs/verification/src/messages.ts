@@ -1,12 +1,3 @@
-import type {
-  VerifyPaymentRequest,
-  VerifySignedPaymentRequest,
-  VerifyContractSignatureRequest,
-  VerifyLockRequest,
-  SettleSignedPaymentRequest,
-  SignedPaymentTerms,
-  PaymentSimulation,
-} from '@tollgate/common';
 import {
   isAddress,
   isHash,
@@ -17,6 +8,15 @@ import {
   PaymentError,
   type SignedPayment,
 } from '@tollgate/protocol';
+import type {
+  VerifyPaymentRequest,
+  VerifySignedPaymentRequest,
+  VerifyContractSignatureRequest,
+  VerifyLockRequest,
+  SettleSignedPaymentRequest,
+  SignedPaymentTerms,
+  PaymentSimulation,
+} from '@tollgate/transport';
 
 /** Four times the size of a proof header, so no signature in one can be longer. */
 const MAX_SIGNATURE = 32_768;

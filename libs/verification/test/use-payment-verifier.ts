@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 import { type ChainReader, connectChain, type RpcBatcher } from '@tollgate/chain';
-import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
 import { createOwner, Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 
 import { borrowRedis } from '../../../test/harness/stack/borrow-redis.js';

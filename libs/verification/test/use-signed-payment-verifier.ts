@@ -1,9 +1,9 @@
 import { FeeQuotes, NO_FACTORIES } from '@tollgate/chain';
-import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
 import { DEFAULT_LANE_SETTINGS, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
 import { ContractWallets, SettlementRecords, SettlementsUnderWay, Strikes } from '@tollgate/settlement';
+import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/transport';
 
 import type { DevnetAccount } from '../../../tools/devnet/chain/chain.js';
 import { MULTICALL3 } from '../../../tools/devnet/protocols/place-contracts.js';

@@ -1,4 +1,4 @@
-import { assertPublicTarget, TargetRefusedError, type TargetRules } from '@tollgate/common';
+import { assertPublicTarget, TargetRefusedError, type TargetRules } from '@tollgate/http';
 
 const URL_MAX = 2_048;
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-import { TargetRefusedError, type SafeFetch } from '@tollgate/common';
+import { TargetRefusedError, type SafeFetch } from '@tollgate/http';
 import { parseRetryAfter } from '@tollgate/protocol';
 
 import type { WebhookEnvironment } from './webhook.environment.js';

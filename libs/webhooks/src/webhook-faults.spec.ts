@@ -1,6 +1,6 @@
 import { bundleProgram } from '../../../test/harness/stack/bundle-program.js';
 import { startChild } from '../../../tools/devnet/processes/child-process.js';
-import { startDnsServer } from '../../common/test/dns-server.js';
+import { startDnsServer } from '../../http/test/dns-server.js';
 import { WebhookFixture } from '../test/webhook-fixture.js';
 import { WebhookTargets } from './webhook-targets.js';
 

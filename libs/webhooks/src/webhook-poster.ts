@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 import { Logger } from '@nestjs/common';
-import { createSafeFetch, RareErrors, type ApiKeyStore, type SafeFetch, type TargetRules } from '@tollgate/common';
+import { RareErrors } from '@tollgate/common';
+import { createSafeFetch, type ApiKeyStore, type SafeFetch, type TargetRules } from '@tollgate/http';
 import { Wakeable } from '@tollgate/journal';
 
 import type { CountDelivery } from './delivery-counter.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { TargetRules } from '@tollgate/common';
+import type { TargetRules } from '@tollgate/http';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import { IsIntIn, Setting } from '@tollgate/common';
+import { IsIntIn, Setting } from '@tollgate/config';
 
 /** How events are posted to webhook targets: those of jobs by the workers, those of payments by the bookkeeper. */
 export class WebhookEnvironment {

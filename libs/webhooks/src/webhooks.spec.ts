@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 
 import { waitFor } from '../../../test/harness/retry.js';
 import { SECRET, WebhookFixture } from '../test/webhook-fixture.js';

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { ApiKeyStore, keepFresh, observeGauge, type TargetRules } from '@tollgate/common';
+import { keepFresh, observeGauge } from '@tollgate/common';
+import { ApiKeyStore, type TargetRules } from '@tollgate/http';
 import type { RedisClient } from '@tollgate/redis';
 import type { Registry } from 'prom-client';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Logger } from '@nestjs/common';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { Redis } from 'ioredis';
 import { Registry, type Counter } from 'prom-client';
 

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { Journal, type LaneId } from '@tollgate/journal';
 import { Ledger, listRefusals, type StoredAnswer } from '@tollgate/ledger';
 import { connectRedis, RESTORE_MARKER } from '@tollgate/redis';

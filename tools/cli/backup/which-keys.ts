@@ -5,8 +5,8 @@ import { RESTORE_MARKER } from '@tollgate/redis';
 import { BOOK_POSITION } from '@tollgate/webhooks';
 import type { Redis } from 'ioredis';
 
-import { SETTLE_QUEUE, VERIFY_QUEUE } from '../../../libs/common/src/messages/verifier-questions.js';
-import { PLAN_QUEUE } from '../../../libs/common/src/messages/worker-questions.js';
+import { SETTLE_QUEUE, VERIFY_QUEUE } from '../../../libs/transport/src/messages/verifier-questions.js';
+import { PLAN_QUEUE } from '../../../libs/transport/src/messages/worker-questions.js';
 import type { BackupCounts } from './backup-format.js';
 
 /** Every key of Tollgate. */

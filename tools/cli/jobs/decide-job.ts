@@ -1,5 +1,5 @@
 import { ChainUnavailableError } from '@tollgate/chain';
-import type { Problem } from '@tollgate/common';
+import type { Problem } from '@tollgate/http';
 import type { CancelResult, JobRecord, Journal, LaneId, RefusalReason, Transition } from '@tollgate/journal';
 
 // The library's index would load Nest, which doubles the start.

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import { AGENT_QUEUE_PREFIX, wakeQueueOf, WalletDirectory, writeStoredPlan } from '@tollgate/agent-jobs';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { Journal, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import { Queue } from 'bullmq';

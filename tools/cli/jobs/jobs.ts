@@ -15,7 +15,7 @@ import { InvalidArgumentError } from 'commander';
 // The libraries' indexes would load Nest, which doubles the start.
 import { WakeQueues } from '../../../libs/agent-jobs/src/queues/wake-queues.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
-import { ApiKeyStore } from '../../../libs/common/src/api-keys/api-key-store.js';
+import { ApiKeyStore } from '../../../libs/http/src/api-keys/api-key-store.js';
 import type { CommandResult } from '../shared/cli-command.js';
 import { findDurability } from '../shared/find-durability.js';
 import { findQueueRedisPlace, findRedisPlace, findRpcUrls } from '../shared/find-place.js';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import { deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { createLaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 

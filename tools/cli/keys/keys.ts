@@ -1,14 +1,6 @@
 import { deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
-import {
-  AgentEnvironment,
-  API_KEY_SCOPES,
-  ApiKeyStore,
-  ConfigurationError,
-  needsNoWallet,
-  readEnvironment,
-  type ApiKey,
-  type ApiKeyScope,
-} from '@tollgate/common';
+import { AgentEnvironment, ConfigurationError, readEnvironment } from '@tollgate/config';
+import { API_KEY_SCOPES, ApiKeyStore, needsNoWallet, type ApiKey, type ApiKeyScope } from '@tollgate/http';
 import type { RedisClient } from '@tollgate/redis';
 import { REFUNDS_WALLET } from '@tollgate/refunds';
 import { InvalidArgumentError } from 'commander';

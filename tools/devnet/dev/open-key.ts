@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-import { ApiKeyStore, type NewApiKey } from '@tollgate/common';
+import { ApiKeyStore, type NewApiKey } from '@tollgate/http';
 
 import { withRedis } from '../processes/with-redis.js';
 

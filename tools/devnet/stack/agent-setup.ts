@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
+import { ApiKeyStore, type ApiKeyScope } from '@tollgate/http';
 import { createLaneId, type LaneId } from '@tollgate/journal';
 
 import type { Devnet, DevnetAccount } from '../chain/chain.js';

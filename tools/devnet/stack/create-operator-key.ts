@@ -1,4 +1,4 @@
-import { ApiKeyStore, type NewApiKey } from '@tollgate/common';
+import { ApiKeyStore, type NewApiKey } from '@tollgate/http';
 
 import { withRedis } from '../processes/with-redis.js';
 

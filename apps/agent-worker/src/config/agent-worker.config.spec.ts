@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ConfigurationError, readEnvironment } from '@tollgate/common';
+import { ConfigurationError, readEnvironment } from '@tollgate/config';
 import * as Keystore from 'ox/Keystore';
 import { privateKeyToAddress } from 'viem/accounts';
 

@@ -8,7 +8,7 @@ import {
   Setting,
   SettingGroup,
   ShutdownEnvironment,
-} from '@tollgate/common';
+} from '@tollgate/config';
 import { WebhookEnvironment } from '@tollgate/webhooks';
 import { IsNotEmpty } from 'class-validator';
 

@@ -1,4 +1,4 @@
-import { IsGwei, IsIntIn, parseGwei, Setting, type ChecksTogether } from '@tollgate/common';
+import { IsGwei, IsIntIn, parseGwei, Setting, type ChecksTogether } from '@tollgate/config';
 import type { LaneSettings } from '@tollgate/journal';
 
 /** The least time between two reads of the chain after a transaction is sent. */

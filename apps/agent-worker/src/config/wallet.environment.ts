@@ -1,4 +1,4 @@
-import { Setting, type ChecksTogether } from '@tollgate/common';
+import { Setting, type ChecksTogether } from '@tollgate/config';
 import { IsOptional } from 'class-validator';
 
 import { onChain, openWallets } from '../wallets/open-wallets.js';

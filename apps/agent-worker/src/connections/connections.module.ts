@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { Chain, Journal } from '@tollgate/journal';
 
 import { LaneTroubles } from './lane-troubles.js';

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
 import { signAgentJobMessage } from '@tollgate/client/jobs';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import type { AgentJobMessage } from '@tollgate/protocol';
 import { Queue, type Job } from 'bullmq';
 import { Redis } from 'ioredis';

@@ -10,9 +10,10 @@ import {
   type MessageRefusalCode,
   type VerifiedMessage,
 } from '@tollgate/agent-jobs';
-import { ApiKeyStore, type QueueJobs } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { acceptJob, Journal, type JobQueue } from '@tollgate/journal';
 import { closeWithin } from '@tollgate/redis';
+import { type QueueJobs } from '@tollgate/transport';
 import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
-import { NestPublisher, REDIS_LOGGER } from '@tollgate/common';
+import { REDIS_LOGGER } from '@tollgate/common';
 import {
   consumeOutbox,
   OutboxFollower,
@@ -12,6 +12,7 @@ import {
   type LaneId,
 } from '@tollgate/journal';
 import { connectRedis } from '@tollgate/redis';
+import { NestPublisher } from '@tollgate/transport';
 
 /** One destination for the events of all wallets. Each lane stores its position under this name. */
 export interface EventConsumer {

@@ -1,5 +1,5 @@
 import { readChainId } from '@tollgate/chain';
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 import type { Logger } from 'nestjs-pino';
 
 export interface ExpectedChain {

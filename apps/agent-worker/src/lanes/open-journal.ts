@@ -1,5 +1,5 @@
 import type { WalletDirectory } from '@tollgate/agent-jobs';
-import { ConfigurationError, openWhenUp } from '@tollgate/common';
+import { ConfigurationError, openWhenUp } from '@tollgate/config';
 import { nameLane, type Journal } from '@tollgate/journal';
 import { explainRedisRefusal, type RedisClient, StoreError, StoreUnavailableError } from '@tollgate/redis';
 import type { Logger } from 'nestjs-pino';

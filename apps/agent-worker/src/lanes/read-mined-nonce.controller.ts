@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { Answers, READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/common';
 import { Chain, createLaneId } from '@tollgate/journal';
 import { isHash } from '@tollgate/protocol';
+import { Answers, READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/transport';
 
 /**
  * For gateways, which have no chain access for jobs: a job may be abandoned only if another transaction used its nonce.

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import { zeroAddress } from 'viem';
 
-import { startDnsServer } from '../../../../libs/common/test/dns-server.js';
+import { startDnsServer } from '../../../../libs/http/test/dns-server.js';
 import { PaymentFixture } from '../../test/payment-fixture.js';
 
 const FIVE_MEGABYTES = 5 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { readPaymentState } from '@tollgate/client/internal';
-import type { SafeFetch } from '@tollgate/common';
+import type { SafeFetch } from '@tollgate/http';
 import {
   crashPoint,
   type JobFailure,

@@ -12,7 +12,7 @@ import {
 } from '@tollgate/agent-kit/planner';
 import type { Offer, SignableRequirement } from '@tollgate/client';
 import { createPaymentToSign, isCharge, isSignable, wayOf, type Offers } from '@tollgate/client/internal';
-import { createSafeFetch, type SafeFetch, type TargetRules } from '@tollgate/common';
+import { createSafeFetch, type SafeFetch, type TargetRules } from '@tollgate/http';
 import { nextSignature, type JobRecord, type Journal, type JsonValue, type PlannedStep } from '@tollgate/journal';
 import { PERMIT2_ADDRESS, type Hex } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';

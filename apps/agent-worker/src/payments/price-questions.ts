@@ -1,6 +1,6 @@
 import { AgentKitError, askPrice } from '@tollgate/agent-kit/planner';
 import type { Offers } from '@tollgate/client/internal';
-import { TargetRefusedError } from '@tollgate/common';
+import { TargetRefusedError } from '@tollgate/http';
 import type { JobRecord } from '@tollgate/journal';
 
 import { Turns } from './turns.js';

@@ -1,5 +1,5 @@
 import { AgentKitError } from '@tollgate/agent-kit/planner';
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 
 import { PaymentPlanner } from '../payments/payment-planner.js';
 import { createOperationPlanner } from './create-operation-planner.js';

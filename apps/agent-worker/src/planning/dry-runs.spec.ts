@@ -5,7 +5,7 @@ import {
   RequestReplyClient,
   type MessageClient,
   type PlanJobReply,
-} from '@tollgate/common';
+} from '@tollgate/transport';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { RECEIVER, transferPlanning, WorkerFixture, type TestWallet } from '../../test/worker-fixture.js';

@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Payload, RpcException } from '@nestjs/microservices';
 import { JobRequestError, parseJobRequest } from '@tollgate/agent-jobs';
-import { Answers, PLAN_JOB, type PlanJobReply } from '@tollgate/common';
 import type { AgentJobRequest } from '@tollgate/protocol';
+import { Answers, PLAN_JOB, type PlanJobReply } from '@tollgate/transport';
 
 import { Turns } from '../payments/turns.js';
 import { Plannings } from './plannings.js';

@@ -1,5 +1,6 @@
 import { Inject, Module } from '@nestjs/common';
-import { observeCounts, PATTERNS, PLAN_QUEUE, RequestReplyServer } from '@tollgate/common';
+import { observeCounts } from '@tollgate/common';
+import { PATTERNS, PLAN_QUEUE, RequestReplyServer } from '@tollgate/transport';
 import { Registry } from 'prom-client';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { KnownToken, WalletLimit } from '@tollgate/agent-jobs';
-import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
 import { Journal, type JobPlanner, type JudgeStep } from '@tollgate/journal';
+import type { PlanJobReply, PlanJobRequest } from '@tollgate/transport';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
 import type { WorkerWallet } from '../wallets/worker-wallet.js';

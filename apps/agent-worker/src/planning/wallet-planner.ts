@@ -12,7 +12,6 @@ import {
   type PlanDraft,
   type PlannedOperation,
 } from '@tollgate/agent-kit/planner';
-import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
 import {
   PlanFailure,
   type JobPlan,
@@ -25,6 +24,7 @@ import {
 } from '@tollgate/journal';
 import { formatTokenAmount } from '@tollgate/protocol';
 import { readRefundJob } from '@tollgate/refunds';
+import type { PlanJobReply, PlanJobRequest } from '@tollgate/transport';
 import { getAddress } from 'viem';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';

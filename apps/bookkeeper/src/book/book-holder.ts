@@ -11,7 +11,9 @@ import {
   verifyBook,
   type ClaimedDatabase,
 } from '@tollgate/book';
-import { ConfigurationError, ProblemError, StillStartingError } from '@tollgate/common';
+import { StillStartingError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
+import { ProblemError } from '@tollgate/http';
 import { nameProcess, pause } from '@tollgate/journal';
 import type { Refunds } from '@tollgate/refunds';
 

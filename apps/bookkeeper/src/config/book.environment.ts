@@ -1,5 +1,5 @@
 import type { BookPlace } from '@tollgate/book';
-import { IsIntIn, IsRandomText, Setting, type ChecksTogether } from '@tollgate/common';
+import { IsIntIn, IsRandomText, Setting, type ChecksTogether } from '@tollgate/config';
 import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
 import { IsNotEmpty, IsOptional, Matches, ValidateBy } from 'class-validator';
 

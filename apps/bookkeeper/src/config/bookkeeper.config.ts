@@ -11,7 +11,7 @@ import {
   SettingGroup,
   ShutdownEnvironment,
   TargetEnvironment,
-} from '@tollgate/common';
+} from '@tollgate/config';
 import { WebhookEnvironment } from '@tollgate/webhooks';
 import { IsNotEmpty, Matches } from 'class-validator';
 

@@ -1,4 +1,4 @@
-import { findUrlProblems, IsIntIn, Setting, type ChecksEntries, type Warns } from '@tollgate/common';
+import { findUrlProblems, IsIntIn, Setting, type ChecksEntries, type Warns } from '@tollgate/config';
 import { IsArray, IsOptional, Matches } from 'class-validator';
 
 /** How the bookkeeper compares the book with the chain. */

@@ -1,4 +1,4 @@
-import { Setting } from '@tollgate/common';
+import { Setting } from '@tollgate/config';
 import { parseTokenAmount } from '@tollgate/protocol';
 import type { RefundCaps } from '@tollgate/refunds';
 import { Matches } from 'class-validator';

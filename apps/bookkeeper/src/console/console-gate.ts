@@ -1,4 +1,4 @@
-import { isLoopbackHost, ProblemError, readConsoleCookies } from '@tollgate/common';
+import { isLoopbackHost, ProblemError, readConsoleCookies } from '@tollgate/http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { attachSession, isForwarded, type ConsoleSessions } from '../sessions/console-sessions.js';

@@ -30,7 +30,7 @@ import {
   sendWebFile,
   type ApiKey,
   type WebFile,
-} from '@tollgate/common';
+} from '@tollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 

@@ -1,7 +1,7 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 
 import { Logger } from '@nestjs/common';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { removeRequests, type OutgoingEvent } from '@tollgate/book';
 import { verifyWebhookSignature } from '@tollgate/client/jobs';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { Redis } from 'ioredis';
 
 import {

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { readEventPosition, storeEventPosition, type BookWriter } from '@tollgate/book';
-import { NestPublisher } from '@tollgate/common';
+import { NestPublisher } from '@tollgate/transport';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookChanges } from '../drain/book-changes.js';

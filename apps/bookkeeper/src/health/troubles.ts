@@ -9,7 +9,7 @@ import {
   sumDifferences,
   type RefusedEvent,
 } from '@tollgate/book';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';

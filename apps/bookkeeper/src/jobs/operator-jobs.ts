@@ -12,7 +12,7 @@ import {
   type JobQuery,
   type PlannedCall,
 } from '@tollgate/agent-jobs';
-import { ProblemError, type ApiKey } from '@tollgate/common';
+import { ProblemError, type ApiKey } from '@tollgate/http';
 import { isFinal, type CancelResult, type JobRecord, type Transition } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { digestPlan } from '@tollgate/agent-jobs';
-import { refuseRequest } from '@tollgate/common';
+import { refuseRequest } from '@tollgate/http';
 import { UnreadableJobError, type JobState } from '@tollgate/journal';
 import type { Refund, Refunds } from '@tollgate/refunds';
 

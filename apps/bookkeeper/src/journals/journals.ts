@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { ApiKeyStore, RareErrors } from '@tollgate/common';
+import { RareErrors } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { Journal, RELAYER_FLEET, type JobQueue, type UnreadableJobError } from '@tollgate/journal';
 import { StoreUnavailableError, withTimeout } from '@tollgate/redis';
 

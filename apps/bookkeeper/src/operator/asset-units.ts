@@ -1,4 +1,4 @@
-import type { PaymentEnvironment } from '@tollgate/common';
+import type { PaymentEnvironment } from '@tollgate/config';
 import { formatTokenSum } from '@tollgate/protocol';
 
 export interface AssetUnit {

@@ -12,7 +12,7 @@ import {
   type RemovedRequests,
   type SignedClosing,
 } from '@tollgate/book';
-import { onlyFields } from '@tollgate/common';
+import { onlyFields } from '@tollgate/http';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';

@@ -1,5 +1,5 @@
 import { Header, Inject, Req, Sse, type MessageEvent } from '@nestjs/common';
-import { ProblemError, type ApiKey } from '@tollgate/common';
+import { ProblemError, type ApiKey } from '@tollgate/http';
 import type { FastifyRequest } from 'fastify';
 import {
   defer,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 import { Get, Inject, Param, Query, Req, StreamableFile } from '@nestjs/common';
 import { EXPORTS, readExport, type ExportName, type ExportRow, type Queryable } from '@tollgate/book';
-import { onlyFields, ProblemError } from '@tollgate/common';
+import { onlyFields, ProblemError } from '@tollgate/http';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 import { Body, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { jobQuery, type JobQuery } from '@tollgate/agent-jobs';
-import { onlyFields, type ApiKey } from '@tollgate/common';
+import { onlyFields, type ApiKey } from '@tollgate/http';
 import { z } from 'zod';
 
 import { OperatorJobs, type OperatorJob, type OperatorJobPage } from '../jobs/operator-jobs.js';

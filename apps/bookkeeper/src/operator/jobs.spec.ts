@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { WalletDirectory, writeStoredPlan } from '@tollgate/agent-jobs';
-import type { ApiKeyScope } from '@tollgate/common';
+import type { ApiKeyScope } from '@tollgate/http';
 import { createLaneId, Journal, RELAYER_FLEET, type LaneId } from '@tollgate/journal';
 
 import { hashIdempotencyKey, idempotencyKey } from '../../../../libs/journal/src/jobs/keys.js';

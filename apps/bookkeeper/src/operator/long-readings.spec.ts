@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { PassThrough } from 'node:stream';
 
-import { ProblemError } from '@tollgate/common';
+import { ProblemError } from '@tollgate/http';
 
 import { LongReadings, type Write } from './long-readings.js';
 

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 
 import { Injectable, Logger } from '@nestjs/common';
 import { InTurn } from '@tollgate/book';
-import { ProblemError } from '@tollgate/common';
+import { ProblemError } from '@tollgate/http';
 
 /** Of one that has its turn; the others wait for it. */
 const STALLED_MS = 30_000;

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 
 import {
   answered,

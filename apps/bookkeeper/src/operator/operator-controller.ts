@@ -17,7 +17,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { recordAct } from '@tollgate/book';
-import { CHECK_REQUEST, ProblemError, refuseRequest, type ApiKey, type ApiKeyScope } from '@tollgate/common';
+import { CHECK_REQUEST, ProblemError, refuseRequest, type ApiKey, type ApiKeyScope } from '@tollgate/http';
 import { isRecord } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';

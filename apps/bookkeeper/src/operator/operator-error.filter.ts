@@ -1,7 +1,7 @@
 import { Catch, type ArgumentsHost } from '@nestjs/common';
 import { BookUnavailableError, DeposedError, NoSpaceError } from '@tollgate/book';
 import { ChainUnavailableError } from '@tollgate/chain';
-import { ProblemError, ProblemFilter, type Problem } from '@tollgate/common';
+import { ProblemError, ProblemFilter, type Problem } from '@tollgate/http';
 import { StoreError } from '@tollgate/redis';
 import { RefundRefusedError } from '@tollgate/refunds';
 

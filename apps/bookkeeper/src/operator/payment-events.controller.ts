@@ -17,7 +17,7 @@ import {
   refuseRequest,
   wordsParameter,
   type ApiKey,
-} from '@tollgate/common';
+} from '@tollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 

@@ -1,6 +1,6 @@
 import { Body, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { OUTGOING_EVENT_TYPES, readNewestNumber } from '@tollgate/book';
-import { ApiKeyStore, limitParameter, onlyFields, ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import { ApiKeyStore, limitParameter, onlyFields, ProblemError, type ApiKey, type Problem } from '@tollgate/http';
 import {
   describeLetter,
   describeTarget,

@@ -9,14 +9,7 @@ import {
   type PaymentPicture,
   type BookProof,
 } from '@tollgate/book';
-import {
-  limitParameter,
-  onlyFields,
-  ProblemError,
-  refuseRequest,
-  textParameter,
-  wordsParameter,
-} from '@tollgate/common';
+import { limitParameter, onlyFields, ProblemError, refuseRequest, textParameter, wordsParameter } from '@tollgate/http';
 import { paymentNotFound } from '@tollgate/refunds';
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 import { Get, Inject, Query } from '@nestjs/common';
 import { readReconciliation, type Reconciliation } from '@tollgate/book';
-import { onlyFields } from '@tollgate/common';
+import { onlyFields } from '@tollgate/http';
 import type { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';

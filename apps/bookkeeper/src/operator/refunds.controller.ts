@@ -1,5 +1,5 @@
 import { Body, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { limitParameter, onlyFields, textParameter, type ApiKey } from '@tollgate/common';
+import { limitParameter, onlyFields, textParameter, type ApiKey } from '@tollgate/http';
 import type { Hex } from '@tollgate/protocol';
 import { REFUND_STATES, type RefundPreview } from '@tollgate/refunds';
 import { z } from 'zod';

@@ -7,7 +7,7 @@ import {
   type BookSummary,
   type SummaryWindow,
 } from '@tollgate/book';
-import { limitParameter, onlyFields } from '@tollgate/common';
+import { limitParameter, onlyFields } from '@tollgate/http';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';

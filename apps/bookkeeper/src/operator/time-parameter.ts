@@ -1,4 +1,4 @@
-import { textParameter } from '@tollgate/common';
+import { textParameter } from '@tollgate/http';
 
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z)?$/;
 const message = 'must be a day or a time in UTC: 2026-11-25 or 2026-11-25T08:00:00Z';

@@ -1,5 +1,5 @@
 import { Body, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import { onlyFields, type ApiKey } from '@tollgate/common';
+import { onlyFields, type ApiKey } from '@tollgate/http';
 import { z } from 'zod';
 
 import { OperatorWallets, type OperatorFill, type OperatorWallet } from '../wallets/operator-wallets.js';

@@ -7,7 +7,7 @@ import {
   connectChain,
   type ConnectedChain,
 } from '@tollgate/chain';
-import { ProblemError } from '@tollgate/common';
+import { ProblemError } from '@tollgate/http';
 import { pause } from '@tollgate/journal';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';

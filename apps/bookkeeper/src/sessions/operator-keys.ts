@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ApiKeyStore, KeyAdmission, RateLimit, type ApiKey, type ApiKeyScope, type Problem } from '@tollgate/common';
+import { ApiKeyStore, KeyAdmission, RateLimit, type ApiKey, type ApiKeyScope, type Problem } from '@tollgate/http';
 import { withTimeout } from '@tollgate/redis';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';

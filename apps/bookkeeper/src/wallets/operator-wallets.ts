@@ -8,7 +8,7 @@ import {
   type NonceGapView,
   type WalletLimit,
 } from '@tollgate/agent-jobs';
-import { ProblemError } from '@tollgate/common';
+import { ProblemError } from '@tollgate/http';
 import { isLeaseRunning, type JobFailure, type LaneId, type LaneStatus, type LaneTransition } from '@tollgate/journal';
 import { REFUNDS_WALLET } from '@tollgate/refunds';
 

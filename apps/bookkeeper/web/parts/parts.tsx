@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-import { showTime } from '../../../../libs/common/src/web/show-time.js';
+import { showTime } from '../../../../libs/http/src/web/show-time.js';
 import type { RequestFailed } from '../data/api.js';
 import { shorten, type SellerFacts } from '../data/format.js';
 import type { Live } from '../data/live.js';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-import { PLAN_JOB, PLAN_QUEUE, RequestReplyServer, type PlanJobReply } from '@tollgate/common';
+import { PLAN_JOB, PLAN_QUEUE, RequestReplyServer, type PlanJobReply } from '@tollgate/transport';
 
 import { sampleStep } from '../../../../libs/journal/test/sample-jobs.js';
 import { AgentsFixture } from '../../test/start-agents.js';

@@ -1,4 +1,4 @@
-import { IsIntIn, IsRandomText, Setting, TargetEnvironment } from '@tollgate/common';
+import { IsIntIn, IsRandomText, Setting, TargetEnvironment } from '@tollgate/config';
 import { IsOptional, MinLength } from 'class-validator';
 
 /** The gateway's settings for agent jobs. Selling and paying need none of them, and no API key. */

@@ -1,4 +1,4 @@
-import { Setting, type ChecksEntries } from '@tollgate/common';
+import { Setting, type ChecksEntries } from '@tollgate/config';
 import { IsArray, IsBoolean } from 'class-validator';
 
 const NAME = /^(?=.*[a-z\d])[\w-]+$/i;

@@ -1,4 +1,4 @@
-import { IsRandomText, Setting, type ChecksTogether } from '@tollgate/common';
+import { IsRandomText, Setting, type ChecksTogether } from '@tollgate/config';
 import { ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsOptional, MinLength } from 'class-validator';
 
 const CHALLENGE_FORMS = ['documented', 'v1-clients'] as const;

@@ -1,4 +1,4 @@
-import { IsIntIn, Setting, SignedPaymentsEnvironment } from '@tollgate/common';
+import { IsIntIn, Setting, SignedPaymentsEnvironment } from '@tollgate/config';
 import { IsArray, IsBoolean, Matches } from 'class-validator';
 
 const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { ConfigurationError, listSettings, readEnvironment, warningsOf } from '@tollgate/common';
+import { ConfigurationError, listSettings, readEnvironment, warningsOf } from '@tollgate/config';
 
 import { GatewayEnvironment } from './gateway.config.js';
 

@@ -3,7 +3,6 @@ import {
   CryptoEnvironment,
   ExplorerEnvironment,
   IsIntIn,
-  isLoopbackHost,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
@@ -11,7 +10,8 @@ import {
   SettingGroup,
   ShutdownEnvironment,
   type ChecksTogether,
-} from '@tollgate/common';
+} from '@tollgate/config';
+import { isLoopbackHost } from '@tollgate/http';
 import { v1NetworkOf } from '@tollgate/protocol';
 
 import { AgentJobsEnvironment } from './agent-jobs.environment.js';

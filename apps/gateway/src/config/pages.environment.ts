@@ -1,4 +1,5 @@
-import { isLoopbackHost, Setting, type ChecksTogether } from '@tollgate/common';
+import { Setting, type ChecksTogether } from '@tollgate/config';
+import { isLoopbackHost } from '@tollgate/http';
 import { IsBoolean, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
 
 const URL_OPTIONS = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };

@@ -1,12 +1,12 @@
 import {
   IsIntIn,
-  isPublicAddress,
   ProxyEnvironment,
   Setting,
   SettingGroup,
   type ChecksEntries,
   type ChecksTogether,
-} from '@tollgate/common';
+} from '@tollgate/config';
+import { isPublicAddress } from '@tollgate/http';
 import { IsArray, IsBoolean, IsNotEmpty, IsOptional, IsUrl } from 'class-validator';
 import ipaddr from 'ipaddr.js';
 

@@ -1,4 +1,4 @@
-import { Setting } from '@tollgate/common';
+import { Setting } from '@tollgate/config';
 import { IsIn, IsLatitude, IsLongitude, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
 
 const WEATHER_SOURCES = ['sample', 'open-meteo', 'off'] as const;

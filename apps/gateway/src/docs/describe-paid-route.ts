@@ -1,4 +1,4 @@
-import type { PaymentEnvironment } from '@tollgate/common';
+import type { PaymentEnvironment } from '@tollgate/config';
 import {
   formatTokenAmount,
   IDEMPOTENCY_KEY,

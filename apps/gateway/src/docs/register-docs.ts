@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ICON_URL } from '@tollgate/common';
+import { ICON_URL } from '@tollgate/http';
 import type { FastifyInstance } from 'fastify';
 import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
 

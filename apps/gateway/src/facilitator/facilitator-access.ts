@@ -1,7 +1,7 @@
 import { Inject, Injectable, applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiSecurity } from '@nestjs/swagger';
-import { type Problem, RateLimit, problemOf } from '@tollgate/common';
+import { type Problem, RateLimit, problemOf } from '@tollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { ApiKeyAccess, MAX_BODY_BYTES, passUnless } from '../agent/access/api-key-access.js';

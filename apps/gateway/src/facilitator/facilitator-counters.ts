@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError } from '@tollgate/common';
+import { ProblemError } from '@tollgate/http';
 
 const RETRY_AFTER_MS = 2_000;
 

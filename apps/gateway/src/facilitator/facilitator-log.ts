@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { clientNetwork, SampledLogger } from '@tollgate/common';
+import { SampledLogger } from '@tollgate/common';
+import { clientNetwork } from '@tollgate/http';
 import { SETTLEMENT_PENDING, type SettleResponse } from '@tollgate/protocol';
 
 /**

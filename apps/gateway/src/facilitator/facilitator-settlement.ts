@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type ApiKey, type SettlementResult } from '@tollgate/common';
+import { ProblemError, type ApiKey } from '@tollgate/http';
 import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import { sell, type Unsettled } from '@tollgate/middleware/purchase';
 import {
@@ -14,6 +14,7 @@ import {
   signedKindOf,
   type SignedPayment,
 } from '@tollgate/protocol';
+import { type SettlementResult } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { PaywallCounters } from '../paywall/paywall-counters.js';

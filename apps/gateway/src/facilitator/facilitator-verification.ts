@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { SignedPaymentVerdict } from '@tollgate/common';
 import {
   facilitatorReasonFor,
   signedKindOf,
@@ -7,6 +6,7 @@ import {
   type SignedKind,
   type VerifyResponse,
 } from '@tollgate/protocol';
+import type { SignedPaymentVerdict } from '@tollgate/transport';
 
 import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { FacilitatorCounters } from './facilitator-counters.js';

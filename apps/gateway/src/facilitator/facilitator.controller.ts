@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res, UsePipes } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { type ApiKey, CHECK_REQUEST, ProblemError } from '@tollgate/common';
+import { type ApiKey, CHECK_REQUEST, ProblemError } from '@tollgate/http';
 import {
   IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 import { Redis } from 'ioredis';

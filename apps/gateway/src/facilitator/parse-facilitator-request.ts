@@ -1,4 +1,4 @@
-import { refuseRequest } from '@tollgate/common';
+import { refuseRequest } from '@tollgate/http';
 import {
   isRecord,
   ownField,

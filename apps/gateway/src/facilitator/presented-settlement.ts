@@ -1,5 +1,4 @@
 import type { AnsweredFacts, PaymentTimeline, ReleasedFacts, SaleFacts } from '@tollgate/book-events';
-import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/common';
 import type { Ledger, PaymentId, StoredAnswer } from '@tollgate/ledger';
 import type {
   ClaimedState,
@@ -9,6 +8,7 @@ import type {
   Settled,
 } from '@tollgate/middleware/purchase';
 import { caip2Of, payerOf, type Hex, type SettleResponse } from '@tollgate/protocol';
+import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/transport';
 
 import { decodeReceipt, encodeReceipt } from '../paywall/answer/settlement-headers.js';
 import {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { countParameter, textParameter } from '@tollgate/common';
+import { countParameter, textParameter } from '@tollgate/http';
 import {
   caip2Of,
   type DiscoveredResource,

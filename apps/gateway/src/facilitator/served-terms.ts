@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { SignedAsset, SignedPaymentTerms } from '@tollgate/common';
+import type { SignedAsset } from '@tollgate/config';
 import {
   caip2Of,
   facilitatorReasonFor,
@@ -9,6 +9,7 @@ import {
   type RequirementTerms,
   type SignedPayment,
 } from '@tollgate/protocol';
+import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { signedSchemeOf } from '../signed-payments/signed-payments.js';

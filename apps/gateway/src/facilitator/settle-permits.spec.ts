@@ -1,4 +1,3 @@
-import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/common';
 import {
   EXACT_PROXY_ADDRESS,
   UPTO_PROXY_ADDRESS,
@@ -6,6 +5,7 @@ import {
   type SettleResponse,
   type VerifyResponse,
 } from '@tollgate/protocol';
+import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/transport';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type PaymentEnvironment } from '@tollgate/common';
+import { type PaymentEnvironment } from '@tollgate/config';
 import { Journal, LaneDirectory, type ListedLane, RELAYER_FLEET } from '@tollgate/journal';
 import { caip2Of, v1NetworkOf, type SupportedKind, type SupportedResponse } from '@tollgate/protocol';
 

@@ -1,4 +1,4 @@
-import { hashForPolicy } from '@tollgate/common';
+import { hashForPolicy } from '@tollgate/http';
 
 import type { HtmlPage } from '../paywall/offer/html-page.js';
 import { createPageHeaders } from './document.js';

@@ -1,4 +1,4 @@
-import { ICON_URL, type WebFile } from '@tollgate/common';
+import { ICON_URL, type WebFile } from '@tollgate/http';
 import type { FastifyReply } from 'fastify';
 
 import type { HtmlPage } from '../paywall/offer/html-page.js';

@@ -1,15 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import {
-  createWebFile,
-  findBuiltPages,
-  hashForPolicy,
-  readSettingFile,
-  type WebFile,
-  ConfigurationError,
-  type WebFileKind,
-} from '@tollgate/common';
+import { readSettingFile, ConfigurationError } from '@tollgate/config';
+import { createWebFile, findBuiltPages, hashForPolicy, type WebFile, type WebFileKind } from '@tollgate/http';
 
 import type { PagesEnvironment } from '../config/pages.environment.js';
 

@@ -1,4 +1,4 @@
-import { titleOf, type Problem } from '@tollgate/common';
+import { titleOf, type Problem } from '@tollgate/http';
 import type { FastifyRequest } from 'fastify';
 
 import { prefersHtml, type HtmlPage } from '../paywall/offer/html-page.js';

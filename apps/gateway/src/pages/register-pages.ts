@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { sendWebFile, type Problem } from '@tollgate/common';
+import { sendWebFile, type Problem } from '@tollgate/http';
 import type { RedisClient } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 

@@ -1,4 +1,4 @@
-import type { PaymentEnvironment } from '@tollgate/common';
+import type { PaymentEnvironment } from '@tollgate/config';
 import { formatTokenAmount } from '@tollgate/protocol';
 
 import type { ChainFacts, TokenFacts } from '../../web/page-data.js';

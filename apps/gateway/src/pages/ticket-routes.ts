@@ -1,4 +1,4 @@
-import { clientNetwork, handleError, RateLimit, sendProblem, type Problem, problemOf } from '@tollgate/common';
+import { clientNetwork, handleError, RateLimit, sendProblem, type Problem, problemOf } from '@tollgate/http';
 import { encodeLockedTransfer, isHash, isRecord, lockOf, readReference } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { clientNetwork, SampledLogger } from '@tollgate/common';
+import { SampledLogger } from '@tollgate/common';
+import { clientNetwork } from '@tollgate/http';
 import type { FastifyRequest } from 'fastify';
 
 import type { ProblemAnswer, ResourceAnswer } from './answer/answer.js';

@@ -1,8 +1,10 @@
 import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { describeSettings, REDIS_LOGGER, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
+import { REDIS_LOGGER } from '@tollgate/common';
+import { describeSettings } from '@tollgate/config';
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient, StoreError, StoreUnavailableError, withTimeout } from '@tollgate/redis';
+import { RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { AvailableRelayer } from '../signed-payments/available-relayer.js';

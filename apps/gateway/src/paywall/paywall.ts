@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { handleError, ProblemError, sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
+import { handleError, ProblemError, sendProblem, toRetryAfter, type Problem } from '@tollgate/http';
 import { sell } from '@tollgate/middleware/purchase';
 import {
   PaymentError,

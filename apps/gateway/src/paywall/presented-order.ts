@@ -1,10 +1,3 @@
-import {
-  QueueFullError,
-  VERIFY_PAYMENT,
-  type SettlementResult,
-  type SignedPaymentVerdict,
-  type VerifyPaymentVerdict,
-} from '@tollgate/common';
 import type { PaymentId } from '@tollgate/ledger';
 import type {
   ClaimedState,
@@ -15,6 +8,13 @@ import type {
 } from '@tollgate/middleware/purchase';
 import { type Hex, type PaymentFailure, type SignedPayment, payerOf } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
+import {
+  QueueFullError,
+  VERIFY_PAYMENT,
+  type SettlementResult,
+  type SignedPaymentVerdict,
+  type VerifyPaymentVerdict,
+} from '@tollgate/transport';
 
 import { reasonOf } from '../signed-payments/signed-payments.js';
 import type { Verifiers } from '../verifiers/agreeing-verifiers.js';

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { VerifySignedPaymentRequest } from '@tollgate/common';
+import type { VerifySignedPaymentRequest } from '@tollgate/transport';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import {

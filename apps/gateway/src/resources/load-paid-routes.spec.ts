@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { readEnvironment } from '@tollgate/common';
+import { readEnvironment } from '@tollgate/config';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { loadPaidRoutes } from './load-paid-routes.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 
 import type { GatewayEnvironment } from '../config/gateway.config.js';
 import type { WeatherSourceName } from '../config/weather.environment.js';

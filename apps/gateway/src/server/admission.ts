@@ -1,4 +1,4 @@
-import { type Problem, type RateLimit, sendProblem, problemOf } from '@tollgate/common';
+import { type Problem, type RateLimit, sendProblem, problemOf } from '@tollgate/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import ipaddr from 'ipaddr.js';
 

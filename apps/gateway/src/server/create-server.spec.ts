@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { promisify } from 'node:util';
 
-import { readEnvironment } from '@tollgate/common';
+import { readEnvironment } from '@tollgate/config';
 import type { FastifyInstance } from 'fastify';
 
 import { waitFor } from '../../../../test/harness/retry.js';

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { arriveWithin, closeWhenIdle, handleError, isStopping, RateLimit, readSettingFile } from '@tollgate/common';
+import { isStopping } from '@tollgate/common';
+import { readSettingFile } from '@tollgate/config';
+import { arriveWithin, closeWhenIdle, handleError, RateLimit } from '@tollgate/http';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
 import type { ServerEnvironment } from '../config/server.environment.js';

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
-import { readEnvironment } from '@tollgate/common';
+import { readEnvironment } from '@tollgate/config';
 import type { FastifyInstance } from 'fastify';
 
 import { ServerEnvironment } from '../config/server.environment.js';

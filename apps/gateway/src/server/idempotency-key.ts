@@ -1,4 +1,4 @@
-import type { Problem } from '@tollgate/common';
+import type { Problem } from '@tollgate/http';
 import { IDEMPOTENCY_KEY, parseIdempotencyKey } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 

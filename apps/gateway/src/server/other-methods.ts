@@ -1,4 +1,4 @@
-import { sendProblem } from '@tollgate/common';
+import { sendProblem } from '@tollgate/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 
 import type { Cors } from './cors.js';

@@ -1,5 +1,8 @@
+import { clientNetwork } from '@tollgate/http';
+import { createOwner, signedPaymentId, type Ledger } from '@tollgate/ledger';
+import type { SignedPayment, SignedPermit } from '@tollgate/protocol';
+import { StoreUnavailableError } from '@tollgate/redis';
 import {
-  clientNetwork,
   NoReplyError,
   type PaymentSimulation,
   QueueFullError,
@@ -10,10 +13,7 @@ import {
   type SignedPaymentVerdict,
   VERIFY_SIGNED_PAYMENT,
   type VerifySignedPaymentRequest,
-} from '@tollgate/common';
-import { createOwner, signedPaymentId, type Ledger } from '@tollgate/ledger';
-import type { SignedPayment, SignedPermit } from '@tollgate/protocol';
-import { StoreUnavailableError } from '@tollgate/redis';
+} from '@tollgate/transport';
 
 import type { Settlers, Verifiers } from '../verifiers/agreeing-verifiers.js';
 

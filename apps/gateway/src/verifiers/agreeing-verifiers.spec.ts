@@ -1,4 +1,4 @@
-import { COMPARE_SETTINGS, RequestReplyClient, RequestReplyServer, type SettingsComparison } from '@tollgate/common';
+import { COMPARE_SETTINGS, RequestReplyClient, RequestReplyServer, type SettingsComparison } from '@tollgate/transport';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';

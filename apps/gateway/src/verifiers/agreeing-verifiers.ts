@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { findDifferences } from '@tollgate/config';
 import {
-  findDifferences,
   isSettingsDiffer,
   type AskOptions,
   type ComparedQuestion,
@@ -11,7 +11,7 @@ import {
   type VERIFY_QUEUE,
   COMPARE_SETTINGS,
   NoReplyError,
-} from '@tollgate/common';
+} from '@tollgate/transport';
 
 export interface AgreeingVerifiersParts {
   readonly client: Pick<RequestReplyClient, 'ask'>;

@@ -1,5 +1,6 @@
-import { clientNetwork, VERIFY_LOCK } from '@tollgate/common';
+import { clientNetwork } from '@tollgate/http';
 import type { Hex } from '@tollgate/protocol';
+import { VERIFY_LOCK } from '@tollgate/transport';
 
 import type { Verifiers } from './agreeing-verifiers.js';
 

@@ -1,4 +1,4 @@
-import { AcceptanceEnvironment, IsIntIn, Setting } from '@tollgate/common';
+import { AcceptanceEnvironment, IsIntIn, Setting } from '@tollgate/config';
 import { parseTokenAmount } from '@tollgate/protocol';
 import type { Deployments } from '@tollgate/verification';
 import { IsIn, IsOptional, Matches } from 'class-validator';

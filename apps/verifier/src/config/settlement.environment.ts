@@ -1,4 +1,4 @@
-import { IsGwei, IsIntIn, parseGwei, Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
+import { IsGwei, IsIntIn, parseGwei, Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/config';
 import { readKeySigner, type LaneSettings, type LaneSigner } from '@tollgate/journal';
 import { ArrayNotEmpty, IsArray, IsOptional, Matches } from 'class-validator';
 

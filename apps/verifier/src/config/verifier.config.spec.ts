@@ -1,4 +1,4 @@
-import { ConfigurationError, listSettings, readEnvironment } from '@tollgate/common';
+import { ConfigurationError, listSettings, readEnvironment } from '@tollgate/config';
 import { privateKeyToAccount } from 'viem/accounts';
 
 import { VerifierEnvironment } from './verifier.config.js';

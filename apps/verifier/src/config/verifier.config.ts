@@ -10,7 +10,7 @@ import {
   ShutdownEnvironment,
   SignedPaymentsEnvironment,
   type ChecksTogether,
-} from '@tollgate/common';
+} from '@tollgate/config';
 import { IsNotEmpty } from 'class-validator';
 
 import { ContractWalletsEnvironment, DeploymentsEnvironment, RulesEnvironment } from './rules.environment.js';

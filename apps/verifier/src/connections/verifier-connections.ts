@@ -9,7 +9,8 @@ import {
   type DynamicModule,
 } from '@nestjs/common';
 import { combineObservers, connectChain, type ConnectedChain, ChainReader } from '@tollgate/chain';
-import { REDIS_LOGGER, describeSettings } from '@tollgate/common';
+import { REDIS_LOGGER } from '@tollgate/common';
+import { describeSettings } from '@tollgate/config';
 import { Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { Ledger } from '@tollgate/ledger';
 import { connectRedis, type RedisClient } from '@tollgate/redis';

@@ -1,14 +1,7 @@
-import {
-  createQueueKeys,
-  observeCounts,
-  observeGauge,
-  SETTLE_QUEUE,
-  VERIFY_QUEUE,
-  type RequestReplyServer,
-  keepFresh,
-} from '@tollgate/common';
+import { observeCounts, observeGauge, keepFresh } from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
 import type { ContractWallets } from '@tollgate/settlement';
+import { createQueueKeys, SETTLE_QUEUE, VERIFY_QUEUE, type RequestReplyServer } from '@tollgate/transport';
 import type { WaitingRoom } from '@tollgate/verification';
 import { type Registry, Counter } from 'prom-client';
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChainObserver, EndedBatch } from '@tollgate/chain';
-import type { SettlementResult, SignedPaymentVerdict, VerifyPaymentVerdict } from '@tollgate/common';
+import type { SettlementResult, SignedPaymentVerdict, VerifyPaymentVerdict } from '@tollgate/transport';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { findDifferences, type SettingDifference, type SettingsDiffer } from '@tollgate/common';
+import { findDifferences, type SettingDifference } from '@tollgate/config';
+import { type SettingsDiffer } from '@tollgate/transport';
 import { Counter, type Registry } from 'prom-client';
 
 export interface AskersSettingsOptions {

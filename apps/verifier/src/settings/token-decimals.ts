@@ -1,5 +1,5 @@
 import type { ChainReader } from '@tollgate/chain';
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 import type { Hex } from '@tollgate/protocol';
 
 export interface TokenDecimalsOptions {

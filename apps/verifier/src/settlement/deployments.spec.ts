@@ -1,5 +1,5 @@
-import type { SettlementResult } from '@tollgate/common';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
+import type { SettlementResult } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../../test/harness/retry.js';

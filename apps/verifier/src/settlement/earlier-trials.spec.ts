@@ -1,5 +1,5 @@
-import type { PaymentSimulation } from '@tollgate/common';
 import { InFlightExposure } from '@tollgate/settlement';
+import type { PaymentSimulation } from '@tollgate/transport';
 
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';

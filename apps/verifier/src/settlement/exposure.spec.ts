@@ -1,6 +1,6 @@
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 import { InFlightExposure, type Debit } from '@tollgate/settlement';
+import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/transport';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';

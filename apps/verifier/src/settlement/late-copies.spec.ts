@@ -1,5 +1,5 @@
-import type { SettleSignedPaymentRequest } from '@tollgate/common';
 import type { SignedPayment } from '@tollgate/protocol';
+import type { SettleSignedPaymentRequest } from '@tollgate/transport';
 
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
 import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';

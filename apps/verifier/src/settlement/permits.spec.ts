@@ -1,7 +1,7 @@
 import { bundleCalls, planPermitTransfer } from '@tollgate/chain';
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import { listRefusals } from '@tollgate/ledger';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
+import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../../test/harness/retry.js';

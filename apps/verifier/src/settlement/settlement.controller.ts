@@ -1,6 +1,13 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload, type CustomTransportStrategy } from '@nestjs/microservices';
 import {
+  settle,
+  type Relayer,
+  type SettlementParts,
+  type SettleServer,
+  type SettleServers,
+} from '@tollgate/settlement';
+import {
   Answers,
   BoundServer,
   PATTERNS,
@@ -9,14 +16,7 @@ import {
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
   type SettlementResult,
-} from '@tollgate/common';
-import {
-  settle,
-  type Relayer,
-  type SettlementParts,
-  type SettleServer,
-  type SettleServers,
-} from '@tollgate/settlement';
+} from '@tollgate/transport';
 import { parseSettleRequest } from '@tollgate/verification';
 
 import { codeOf, SettlementMetrics } from '../metrics/verifier-metrics.js';

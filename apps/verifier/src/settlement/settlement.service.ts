@@ -1,6 +1,7 @@
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { FeeQuotes, RPC_TIMEOUT_MS } from '@tollgate/chain';
-import { ConfigurationError, REDIS_LOGGER } from '@tollgate/common';
+import { REDIS_LOGGER } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient } from '@tollgate/redis';

@@ -1,7 +1,7 @@
 import { type ContractCall, planPermitTransfer, planTransfer, splitSignature } from '@tollgate/chain';
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import { listRefusals } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
+import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 import { numberToHex, parseGwei } from 'viem';
 

@@ -1,7 +1,7 @@
-import type { SettlementResult } from '@tollgate/common';
 import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
 import { Strikes } from '@tollgate/settlement';
+import type { SettlementResult } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 import { numberToHex, parseTransaction } from 'viem';
 

@@ -1,9 +1,10 @@
 import { Controller, Inject, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
+import { SampledLogger } from '@tollgate/common';
+import type { SignedPayment } from '@tollgate/protocol';
 import {
   Answers,
   COMPARE_SETTINGS,
-  SampledLogger,
   VERIFY_CONTRACT_SIGNATURE,
   VERIFY_LOCK,
   VERIFY_PAYMENT,
@@ -13,8 +14,7 @@ import {
   type SettingsComparison,
   type SignedPaymentVerdict,
   type VerifyPaymentVerdict,
-} from '@tollgate/common';
-import type { SignedPayment } from '@tollgate/protocol';
+} from '@tollgate/transport';
 import {
   ContractSignatures,
   PaidLocks,

@@ -1,9 +1,9 @@
 import { Inject, Module } from '@nestjs/common';
 import { FeeQuotes, listFactories } from '@tollgate/chain';
-import { PATTERNS, RequestReplyServer, VERIFY_QUEUE } from '@tollgate/common';
 import { DEFAULT_LANE_SETTINGS, Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import { ContractWallets, SettlementRecords, SettlementsUnderWay, Strikes } from '@tollgate/settlement';
+import { PATTERNS, RequestReplyServer, VERIFY_QUEUE } from '@tollgate/transport';
 import {
   AcceptedAssets,
   ClientShares,

@@ -1,4 +1,4 @@
-import type { Problem } from '@tollgate/common';
+import type { Problem } from '@tollgate/http';
 import { isSigned, type JobRecord, type RefusalReason, type SubmitRefusal } from '@tollgate/journal';
 import { endOfPayment, type JobFailure } from '@tollgate/protocol';
 

@@ -1,4 +1,4 @@
-import type { ApiKeyStore } from '@tollgate/common';
+import type { ApiKeyStore } from '@tollgate/http';
 import { acceptJob, type JobQueue, type JobRecord, type JobState, type Journal } from '@tollgate/journal';
 import { endOfPayment } from '@tollgate/protocol';
 

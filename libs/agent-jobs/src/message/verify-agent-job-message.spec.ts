@@ -1,5 +1,5 @@
 import { signAgentJobMessage } from '@tollgate/client/jobs';
-import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
+import { ApiKeyStore, type ApiKeyScope } from '@tollgate/http';
 import type { AgentJobMessage, AgentJobOf } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';

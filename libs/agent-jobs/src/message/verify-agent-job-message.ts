@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import { mayUseWallet, type ApiKey, type ApiKeyStore } from '@tollgate/common';
+import { mayUseWallet, type ApiKey, type ApiKeyStore } from '@tollgate/http';
 import {
   AGENT_JOB_MESSAGE_VERSION,
   agentJobSigningText,

@@ -1,7 +1,7 @@
-import type { QueueJobs } from '@tollgate/common';
 import { nameLane, type LaneId } from '@tollgate/journal';
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX } from '@tollgate/protocol';
 import type { RedisClient } from '@tollgate/redis';
+import type { QueueJobs } from '@tollgate/transport';
 import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
 
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX };

@@ -1,6 +1,6 @@
-import type { WakeUp } from '@tollgate/common';
 import { nameLane, type JobQueue, type LaneId } from '@tollgate/journal';
 import { type RedisClient, withTimeout } from '@tollgate/redis';
+import type { WakeUp } from '@tollgate/transport';
 import type { Queue } from 'bullmq';
 
 import { openQueue, wakeQueueOf } from './queues.js';

@@ -1,4 +1,4 @@
-import { limitParameter, onlyFields, refuseRequest, textParameter, wordsParameter } from '@tollgate/common';
+import { limitParameter, onlyFields, refuseRequest, textParameter, wordsParameter } from '@tollgate/http';
 import type { JobPage, Journal } from '@tollgate/journal';
 import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { z } from 'zod';

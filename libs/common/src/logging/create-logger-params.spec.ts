@@ -1,13 +1,13 @@
 import { PinoLogger } from 'nestjs-pino';
 import { pino, type LoggerOptions } from 'pino';
 
-import { listSecrets } from '../config/list-secrets.js';
-import { LogEnvironment } from '../config/process.environment.js';
-import { readEnvironment } from '../config/read-environment.js';
-import { RedisEnvironment } from '../config/redis.environment.js';
-import { RpcEnvironment } from '../config/rpc.environment.js';
+import { listSecrets } from '../../../config/src/list-secrets.js';
+import { LogEnvironment } from '../../../config/src/process.environment.js';
+import { readEnvironment } from '../../../config/src/read-environment.js';
+import { RedisEnvironment } from '../../../config/src/redis.environment.js';
+import { RpcEnvironment } from '../../../config/src/rpc.environment.js';
+import { withRequestId } from '../../../http/src/request-id.js';
 import { createLoggerParams, type LogStream } from './create-logger-params.js';
-import { withRequestId } from './request-id.js';
 
 function createLogger(env: Record<string, string> = {}, secrets: string[] = []) {
   const lines: string[] = [];

@@ -1,8 +1,7 @@
+import type { LogEnvironment } from '@tollgate/config';
+import { currentRequestId } from '@tollgate/http';
 import type { Params } from 'nestjs-pino';
 import { pino } from 'pino';
-
-import type { LogEnvironment } from '../config/process.environment.js';
-import { currentRequestId } from './request-id.js';
 
 export interface LoggerSettings {
   /** The `name` of every line: gateway, verifier, agent-worker. */

@@ -1,6 +1,5 @@
+import { ConfigurationError } from '@tollgate/config';
 import { StoreError } from '@tollgate/redis';
-
-import { ConfigurationError } from '../config/configuration-error.js';
 
 export interface RunningService {
   /** Stops taking work, finishes running work, and closes connections. */

@@ -1,6 +1,6 @@
 import type { ChainReader } from '@tollgate/chain';
-import type { SignedPaymentTerms } from '@tollgate/common';
 import { hashTokenDomain, type Hex, type TokenDomain } from '@tollgate/protocol';
+import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import { PaymentRefused } from '../refusals.js';
 

@@ -17,7 +17,6 @@ import {
   splitSignature,
   type TriedCall,
 } from '@tollgate/chain';
-import type { SignedPaymentTerms } from '@tollgate/common';
 import { signedPaymentId } from '@tollgate/ledger';
 import {
   hashTransferAuthorization,
@@ -28,6 +27,7 @@ import {
   type SignedPayment,
 } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
+import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import { PaymentRefused } from '../refusals.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';

@@ -8,8 +8,8 @@ import {
   type PermitView,
   type RpcCall,
 } from '@tollgate/chain';
-import type { ContractSignatureVerdict, VerifyContractSignatureRequest } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
+import type { ContractSignatureVerdict, VerifyContractSignatureRequest } from '@tollgate/transport';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import { PaymentRefused } from '../refusals.js';

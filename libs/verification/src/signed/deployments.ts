@@ -1,6 +1,6 @@
 import { NO_FACTORIES, type WalletFactories } from '@tollgate/chain';
-import type { SignedPaymentTerms } from '@tollgate/common';
 import type { DynamicFees, Hex } from '@tollgate/protocol';
+import type { SignedPaymentTerms } from '@tollgate/transport';
 
 export interface DeploymentSettings {
   factories: WalletFactories;

@@ -1,7 +1,7 @@
-import type { SignedPaymentVerdict } from '@tollgate/common';
 import { createOwner, signedPaymentId } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
 import { nameSettlement, SettlementRecords } from '@tollgate/settlement';
+import type { SignedPaymentVerdict } from '@tollgate/transport';
 import { numberToHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 

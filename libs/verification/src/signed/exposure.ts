@@ -1,6 +1,6 @@
 import type { ChainReader } from '@tollgate/chain';
-import type { SignedPaymentTerms } from '@tollgate/common';
 import type { SignedAuthorization, Hex } from '@tollgate/protocol';
+import type { SignedPaymentTerms } from '@tollgate/transport';
 
 /** Sums of what may still be taken from each payer in each token, in base units. */
 export class ExposureCounter {

@@ -1,7 +1,7 @@
 import type { SentPayment } from '@tollgate/chain';
-import type { PaymentSimulation, SignedPaymentTerms } from '@tollgate/common';
 import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import type { PaymentSimulation, SignedPaymentTerms } from '@tollgate/transport';
 
 import type { LookUps } from '../limits/client-shares.js';
 import type { Deployments } from './deployments.js';

@@ -1,10 +1,4 @@
 import type { ChainReader, SentPayment } from '@tollgate/chain';
-import type {
-  EarlierSettlement,
-  SignedPaymentTerms,
-  SignedPaymentVerdict,
-  VerifySignedPaymentRequest,
-} from '@tollgate/common';
 import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger';
 import {
   hashPermit2Domain,
@@ -15,6 +9,12 @@ import {
   type SignedPayment,
 } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
+import type {
+  EarlierSettlement,
+  SignedPaymentTerms,
+  SignedPaymentVerdict,
+  VerifySignedPaymentRequest,
+} from '@tollgate/transport';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingRoom } from '../limits/waiting-room.js';

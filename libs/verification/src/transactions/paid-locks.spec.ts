@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-import type { VerifyLockRequest } from '@tollgate/common';
 import { lockOf, type Hex } from '@tollgate/protocol';
+import type { VerifyLockRequest } from '@tollgate/transport';
 
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';

@@ -1,6 +1,6 @@
 import { ChainUnavailableError, type ChainReader, ReceiptTooLargeError, type Sighting } from '@tollgate/chain';
-import type { LockVerdict, VerifyLockRequest } from '@tollgate/common';
 import { findHashLocks } from '@tollgate/protocol';
+import type { LockVerdict, VerifyLockRequest } from '@tollgate/transport';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import { PaymentRefused } from '../refusals.js';

@@ -1,7 +1,7 @@
 import { type ChainReader, ReceiptTooLargeError, ShortMemory, type Sighting } from '@tollgate/chain';
-import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
 import { hashRetryKey, locatePayment, type ClaimResult, type Ledger } from '@tollgate/ledger';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
+import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/transport';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingRoom } from '../limits/waiting-room.js';

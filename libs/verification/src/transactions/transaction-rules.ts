@@ -1,8 +1,9 @@
 import type { ChainReader, MinedTransaction, Receipt, Sighting } from '@tollgate/chain';
-import type { PaymentPolicy, VerifyPaymentRequest } from '@tollgate/common';
+import type { PaymentPolicy } from '@tollgate/config';
 import { recoverAccount } from '@tollgate/crypto';
 import type { PaymentCandidate, PaymentId } from '@tollgate/ledger';
 import { findHashLocks, matchesHashLock, type Hex, proofMessage } from '@tollgate/protocol';
+import type { VerifyPaymentRequest } from '@tollgate/transport';
 import { hashMessage } from 'viem';
 
 import type { LookUps } from '../limits/client-shares.js';

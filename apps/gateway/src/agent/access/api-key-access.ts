@@ -10,7 +10,7 @@ import {
   type ApiKeyScope,
   type Demand,
   type Problem,
-} from '@tollgate/common';
+} from '@tollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';

@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { ApiKey } from '@tollgate/common';
+import type { ApiKey } from '@tollgate/http';
 import type { FastifyRequest } from 'fastify';
 
 const callers = new WeakMap<FastifyRequest, ApiKey>();

@@ -1,4 +1,4 @@
-import { onlyFields, refuseRequest, textParameter, wordsParameter } from '@tollgate/common';
+import { onlyFields, refuseRequest, textParameter, wordsParameter } from '@tollgate/http';
 import { codeOfLane, readEventId, type Journal, type LaneId } from '@tollgate/journal';
 import { EVENT_TYPES } from '@tollgate/protocol';
 import type { z } from 'zod';

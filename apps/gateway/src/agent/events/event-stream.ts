@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
-import { EventStreamResponse, type EventStreamLimits } from '@tollgate/common';
+import { EventStreamResponse, type EventStreamLimits } from '@tollgate/http';
 import { type JobEvent, nameLane } from '@tollgate/journal';
 
 import type { AgentConnections } from '../shared/agent-connections.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { openEventStream, OpenStreams, type ApiKey } from '@tollgate/common';
+import { openEventStream, OpenStreams, type ApiKey } from '@tollgate/http';
 import type { FastifyReply } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Query, Req, Res, UseFilters, UsePipes } from '@nestjs/common';
-import { type ApiKey, CHECK_REQUEST } from '@tollgate/common';
+import { type ApiKey, CHECK_REQUEST } from '@tollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { ForApiKeys } from '../access/api-key-access.js';

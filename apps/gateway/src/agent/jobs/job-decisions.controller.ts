@@ -9,16 +9,10 @@ import {
   RESUMES_REFUND,
   SENDS_REFUND,
 } from '@tollgate/agent-jobs';
-import {
-  type ApiKey,
-  CHECK_REQUEST,
-  onlyFields,
-  ProblemError,
-  READ_MINED_NONCE,
-  type ReadMinedNonceReply,
-} from '@tollgate/common';
+import { type ApiKey, CHECK_REQUEST, onlyFields, ProblemError } from '@tollgate/http';
 import type { CancelResult, JobRecord, Transition } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
+import { READ_MINED_NONCE, type ReadMinedNonceReply } from '@tollgate/transport';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 

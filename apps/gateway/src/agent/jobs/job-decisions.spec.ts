@@ -1,7 +1,7 @@
 import { writeStoredPlan } from '@tollgate/agent-jobs';
-import { PLAN_QUEUE, READ_MINED_NONCE, RequestReplyServer } from '@tollgate/common';
 import { createJobId } from '@tollgate/journal';
 import type { AgentPlanView } from '@tollgate/protocol';
+import { PLAN_QUEUE, READ_MINED_NONCE, RequestReplyServer } from '@tollgate/transport';
 
 import { mineSample, planSample, sampleAttempt, sampleStep } from '../../../../../libs/journal/test/sample-jobs.js';
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';

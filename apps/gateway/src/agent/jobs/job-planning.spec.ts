@@ -1,6 +1,6 @@
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { PLAN_JOB, PLAN_QUEUE, RequestReplyServer, type PlanJobReply, type PlanJobRequest } from '@tollgate/common';
 import { createLaneId } from '@tollgate/journal';
+import { PLAN_JOB, PLAN_QUEUE, RequestReplyServer, type PlanJobReply, type PlanJobRequest } from '@tollgate/transport';
 
 import { AgentsFixture, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 

@@ -8,9 +8,10 @@ import {
   problemOfRetry,
   problemOfSubmit,
 } from '@tollgate/agent-jobs';
-import { type ApiKey, mayUseWallet, ProblemError, refuseRequest, PLAN_JOB } from '@tollgate/common';
+import { type ApiKey, mayUseWallet, ProblemError, refuseRequest } from '@tollgate/http';
 import { acceptJob, type JsonValue, type LaneId } from '@tollgate/journal';
 import type { AgentJobRequest, AgentJobView, AgentPlanView } from '@tollgate/protocol';
+import { PLAN_JOB } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { AgentConnections } from '../shared/agent-connections.js';

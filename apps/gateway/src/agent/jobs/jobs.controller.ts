@@ -14,7 +14,7 @@ import {
   type PipeTransform,
 } from '@nestjs/common';
 import { jobQuery, JobRequestError, parseJobRequest, type JobQuery } from '@tollgate/agent-jobs';
-import { type ApiKey, CHECK_REQUEST, onlyFields, ProblemError, refuseRequest } from '@tollgate/common';
+import { type ApiKey, CHECK_REQUEST, onlyFields, ProblemError, refuseRequest } from '@tollgate/http';
 import {
   IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { describeJob, JOB_NOT_FOUND, searchJobs, type JobQuery } from '@tollgate/agent-jobs';
-import { ProblemError, RareErrors, type ApiKey } from '@tollgate/common';
+import { RareErrors } from '@tollgate/common';
+import { ProblemError, type ApiKey } from '@tollgate/http';
 import type { JobRecord } from '@tollgate/journal';
 import type { AgentJobPage, AgentJobView } from '@tollgate/protocol';
 

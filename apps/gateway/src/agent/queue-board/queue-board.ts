@@ -3,8 +3,8 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AGENT_JOBS_QUEUE, openQueue, wakeQueueOf } from '@tollgate/agent-jobs';
-import type { QueueJobs } from '@tollgate/common';
 import { nameLane } from '@tollgate/journal';
+import type { QueueJobs } from '@tollgate/transport';
 import type { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 

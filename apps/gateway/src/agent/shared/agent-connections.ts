@@ -1,8 +1,10 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
-import { ApiKeyStore, PLAN_QUEUE, REDIS_LOGGER, RequestReplyClient } from '@tollgate/common';
+import { REDIS_LOGGER } from '@tollgate/common';
+import { ApiKeyStore } from '@tollgate/http';
 import { Journal, OutboxFollower } from '@tollgate/journal';
 import { closeWithin, connectRedis, type RedisClient, StoreUnavailableError, withTimeout } from '@tollgate/redis';
+import { PLAN_QUEUE, RequestReplyClient } from '@tollgate/transport';
 import { WebhookDeliveries, WebhookTargets } from '@tollgate/webhooks';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';

@@ -1,5 +1,5 @@
 import { Catch, type ArgumentsHost } from '@nestjs/common';
-import { type Problem, ProblemError, ProblemFilter } from '@tollgate/common';
+import { type Problem, ProblemError, ProblemFilter } from '@tollgate/http';
 import { StoreError } from '@tollgate/redis';
 
 /** The outcome of the request is unknown. Repeating it with the same Idempotency-Key is safe. */

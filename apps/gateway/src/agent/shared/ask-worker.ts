@@ -1,14 +1,13 @@
+import { ProblemError, type Problem } from '@tollgate/http';
 import {
   NoReplyError,
-  ProblemError,
   QueueFullError,
   RequestFailedError,
   type MessageClient,
   type Messages,
   type PatternOf,
   type PLAN_QUEUE,
-  type Problem,
-} from '@tollgate/common';
+} from '@tollgate/transport';
 
 import type { AgentConnections } from './agent-connections.js';
 

@@ -21,7 +21,7 @@ import {
   onlyFields,
   ProblemError,
   type Problem,
-} from '@tollgate/common';
+} from '@tollgate/http';
 import { AGENT_OPERATIONS, EVENT_TYPES } from '@tollgate/protocol';
 import {
   deriveWebhookSecret,

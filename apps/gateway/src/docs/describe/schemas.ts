@@ -1,4 +1,4 @@
-import { PROBLEM_CODES } from '@tollgate/common';
+import { PROBLEM_CODES } from '@tollgate/http';
 
 import { integer, listOf, record, ref, text } from './openapi-parts.js';
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 
-import { type Problem, sendProblem } from '@tollgate/common';
+import { type Problem, sendProblem } from '@tollgate/http';
 import { type PaymentFailure, IDEMPOTENT_REPLAYED, keepPrivate, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 

@@ -1,4 +1,4 @@
-import { toRetryAfter } from '@tollgate/common';
+import { toRetryAfter } from '@tollgate/http';
 import { pauseMsAfter } from '@tollgate/middleware/purchase';
 
 type Headers = readonly (readonly [string, string])[];

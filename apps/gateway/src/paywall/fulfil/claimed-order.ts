@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 
 import type { AnsweredFacts } from '@tollgate/book-events';
-import type { PaymentSimulation, SettlementResult } from '@tollgate/common';
 import { crashPoint } from '@tollgate/journal';
 import { nameOfPayment, type Lease, type Ledger } from '@tollgate/ledger';
 import type { ClaimedPurchase, FailureCause, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
 import type { Hex } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
+import type { PaymentSimulation, SettlementResult } from '@tollgate/transport';
 
 import { isMetered, type SignedPayments } from '../../signed-payments/signed-payments.js';
 import { keepHeaders } from '../answer/answer-headers.js';

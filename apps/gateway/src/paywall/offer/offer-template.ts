@@ -1,4 +1,4 @@
-import type { PaymentPolicy } from '@tollgate/common';
+import type { PaymentPolicy } from '@tollgate/config';
 import {
   AUTHENTICATION_START,
   caip2Of,

@@ -1,4 +1,4 @@
-import type { PaymentEnvironment } from '@tollgate/common';
+import type { PaymentEnvironment } from '@tollgate/config';
 import { v1NetworkOf, type Hex, type ReferenceTerms } from '@tollgate/protocol';
 
 import type { GatewayEnvironment } from '../../config/gateway.config.js';

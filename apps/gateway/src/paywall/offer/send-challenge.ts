@@ -1,4 +1,4 @@
-import { problemOf, sendProblem } from '@tollgate/common';
+import { problemOf, sendProblem } from '@tollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { setHeaders } from '../../server/set-headers.js';

@@ -1,4 +1,4 @@
-import { type Problem, problemOf } from '@tollgate/common';
+import { type Problem, problemOf } from '@tollgate/http';
 import type { FastifyRequest } from 'fastify';
 
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../../server/idempotency-key.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { Problem } from '@tollgate/common';
+import type { Problem } from '@tollgate/http';
 import { findPaymentCredentials, PAYMENT_AUTHORIZATION, PAYMENT_SIGNATURE, X_PAYMENT } from '@tollgate/protocol';
 
 import { headerLines } from '../route/header-lines.js';

@@ -1,4 +1,4 @@
-import { ProblemError } from '@tollgate/common';
+import { ProblemError } from '@tollgate/http';
 import { hashRetryKey } from '@tollgate/ledger';
 import {
   PAYMENT_SIGNATURE,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { ProblemError, problemOf } from '@tollgate/common';
+import { ProblemError, problemOf } from '@tollgate/http';
 
 import { readBody } from '../route/read-body.js';
 

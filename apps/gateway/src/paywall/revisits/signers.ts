@@ -1,13 +1,13 @@
+import { recoverAccount } from '@tollgate/crypto';
+import { clientNetwork } from '@tollgate/http';
+import type { SignIn } from '@tollgate/protocol';
 import {
-  clientNetwork,
   type ContractSignatureVerdict,
   NoReplyError,
   QueueFullError,
   VERIFY_CONTRACT_SIGNATURE,
   type VerifyContractSignatureRequest,
-} from '@tollgate/common';
-import { recoverAccount } from '@tollgate/crypto';
-import type { SignIn } from '@tollgate/protocol';
+} from '@tollgate/transport';
 import { hashMessage } from 'viem';
 
 import type { Verifiers } from '../../verifiers/agreeing-verifiers.js';

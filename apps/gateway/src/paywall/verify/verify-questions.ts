@@ -1,6 +1,7 @@
-import { clientNetwork, type SignedPaymentTerms, type VerifyPaymentRequest } from '@tollgate/common';
+import { clientNetwork } from '@tollgate/http';
 import { createOwner, signedPaymentId, type EntryId } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
+import { type SignedPaymentTerms, type VerifyPaymentRequest } from '@tollgate/transport';
 
 import type { SignedPaymentQuestion } from '../../signed-payments/signed-payments.js';
 import { retryKeyOf, type Order, type TransactionInstrument, type Purchase } from '../present/purchase.js';

@@ -1,4 +1,4 @@
-import { withoutConsoleCookie } from '@tollgate/common';
+import { withoutConsoleCookie } from '@tollgate/http';
 import { instructsSharedCaches } from '@tollgate/protocol';
 
 import { readableCodings } from '../../paywall/route/content-coding.js';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isIP } from 'node:net';
 
-import { isPublicAddress } from '@tollgate/common';
+import { isPublicAddress } from '@tollgate/http';
 
 import { publicOriginOf, type PublicOrigin } from '../../paywall/offer/public-origin.js';
 import type { PathPattern } from '../../paywall/route/paid-path.js';

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 import fc from 'fast-check';
 
 import { anyText } from '../../../../../test/harness/any-text.js';

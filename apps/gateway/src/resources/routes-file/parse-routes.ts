@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 
 import { overlap, parsePathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';

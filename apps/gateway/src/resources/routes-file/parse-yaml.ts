@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 import {
   isMap,
   isNode,

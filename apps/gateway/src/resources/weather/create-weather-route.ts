@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError } from '@tollgate/config';
 import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import type { WeatherEnvironment, WeatherSourceName } from '../../config/weather.environment.js';

@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 
 import { fastify } from 'fastify';
 
-import { waitFor } from '../../../../test/harness/retry.js';
+import { waitFor } from '../../../test/harness/retry.js';
 import { closeWhenIdle } from './close-when-idle.js';
 
 const ANSWER_BYTES = 64 * 1024 * 1024;

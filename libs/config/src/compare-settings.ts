@@ -1,7 +1,7 @@
-import type { AcceptanceEnvironment } from '../config/acceptance.environment.js';
-import type { PaymentEnvironment } from '../config/payment.environment.js';
-import type { RedisEnvironment } from '../config/redis.environment.js';
-import type { SignedPaymentsEnvironment } from '../config/signed-payments.environment.js';
+import type { AcceptanceEnvironment } from './acceptance.environment.js';
+import type { PaymentEnvironment } from './payment.environment.js';
+import type { RedisEnvironment } from './redis.environment.js';
+import type { SignedPaymentsEnvironment } from './signed-payments.environment.js';
 
 export interface ComparedEnvironments {
   readonly payment: PaymentEnvironment;

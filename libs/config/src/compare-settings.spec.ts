@@ -1,10 +1,10 @@
-import { AcceptanceEnvironment } from '../config/acceptance.environment.js';
-import { PaymentEnvironment } from '../config/payment.environment.js';
-import { listSettings, readEnvironment } from '../config/read-environment.js';
-import { RedisEnvironment } from '../config/redis.environment.js';
-import { SettingGroup } from '../config/setting.js';
-import { SignedPaymentsEnvironment } from '../config/signed-payments.environment.js';
+import { AcceptanceEnvironment } from './acceptance.environment.js';
 import { describeSettings, findDifferences } from './compare-settings.js';
+import { PaymentEnvironment } from './payment.environment.js';
+import { listSettings, readEnvironment } from './read-environment.js';
+import { RedisEnvironment } from './redis.environment.js';
+import { SettingGroup } from './setting.js';
+import { SignedPaymentsEnvironment } from './signed-payments.environment.js';
 
 class Compared {
   @SettingGroup(PaymentEnvironment)

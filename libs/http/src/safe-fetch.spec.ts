@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-import { startDnsServer, type DnsServer } from '../../test/dns-server.js';
+import { startDnsServer, type DnsServer } from '../test/dns-server.js';
 import { assertPublicTarget } from './resolve-target.js';
 import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from './safe-fetch.js';
 

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Logger } from '@nestjs/common';
 import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
+import { REDIS_LOGGER as logger } from '@tollgate/common';
+import { withRequestId } from '@tollgate/http';
 import {
   connectRedis,
   explainRedisRefusals,
@@ -13,8 +15,6 @@ import {
 } from '@tollgate/redis';
 import { isObservable, lastValueFrom } from 'rxjs';
 
-import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
-import { withRequestId } from '../logging/request-id.js';
 import { BoundServer } from './bound-server.js';
 import {
   createQueueKeys,

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
+import { REDIS_LOGGER as logger } from '@tollgate/common';
+import { currentRequestId } from '@tollgate/http';
 import { connectRedis, explainRedisRefusals, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
 
-import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
-import { currentRequestId } from '../logging/request-id.js';
 import {
   createQueueKeys,
   MAX_ENVELOPE_LENGTH,

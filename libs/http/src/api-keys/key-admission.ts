@@ -1,5 +1,5 @@
-import type { Problem } from '../http/problem.js';
-import { RateLimit } from '../http/rate-limit.js';
+import type { Problem } from '../problem.js';
+import { RateLimit } from '../rate-limit.js';
 import { hashToken, type ApiKey, type ApiKeyScope } from './api-key.js';
 
 const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests with this API key.' };

@@ -1,4 +1,4 @@
-import { startDnsServer, type DnsServer } from '../../test/dns-server.js';
+import { startDnsServer, type DnsServer } from '../test/dns-server.js';
 import { assertPublicTarget } from './resolve-target.js';
 
 describe('a target to be registered', () => {

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 
 import { Redis } from 'ioredis';
 
-import { startRedisStandIn } from '../../../../test/harness/network/redis-stand-in.js';
-import { waitFor } from '../../../../test/harness/retry.js';
-import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
+import { startRedisStandIn } from '../../../test/harness/network/redis-stand-in.js';
+import { waitFor } from '../../../test/harness/retry.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { NestPublisher } from './nest-publisher.js';
 
 /** How long ioredis gives a stream to end before it destroys it. */

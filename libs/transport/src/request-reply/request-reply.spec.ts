@@ -6,7 +6,7 @@ import { firstValueFrom, of } from 'rxjs';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
-import { currentRequestId } from '../logging/request-id.js';
+import { currentRequestId } from '../../../http/src/request-id.js';
 import type { RequestEnvelope } from './envelope.js';
 import { RequestReplyClient, type AskOptions, type RequestReplyClientOptions } from './request-reply-client.js';
 import { RequestReplyContext } from './request-reply-context.js';

@@ -1,0 +1,25 @@
+export { AcceptanceEnvironment } from './acceptance.environment.js';
+export { AgentEnvironment, TargetEnvironment } from './agent.environment.js';
+export { ExplorerEnvironment } from './explorer.environment.js';
+export { ConfigurationError } from './configuration-error.js';
+export { listSecrets } from './list-secrets.js';
+export { openWhenUp } from './open-when-up.js';
+export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './process.environment.js';
+export { PaymentEnvironment, type PaymentPolicy } from './payment.environment.js';
+export { ProxyEnvironment } from './proxy.environment.js';
+export * from './read-environment.js';
+export { readSettingFile } from './read-setting-file.js';
+export { RedisEnvironment } from './redis.environment.js';
+export { findUrlProblems, RpcEnvironment } from './rpc.environment.js';
+export {
+  IsGwei,
+  IsIntIn,
+  IsRandomText,
+  parseGwei,
+  Setting,
+  SettingGroup,
+  type EnvironmentClass,
+  type SettingDescription,
+} from './setting.js';
+export { SignedPaymentsEnvironment, type SignedAsset } from './signed-payments.environment.js';
+export { describeSettings, findDifferences, type SettingDifference } from './compare-settings.js';

@@ -1,0 +1,11 @@
+export { NestPublisher } from './nest-publisher.js';
+export * from './messages/messages.js';
+export * from './messages/queue-jobs.js';
+export * from './messages/verifier-questions.js';
+export * from './messages/worker-questions.js';
+export { BoundServer } from './request-reply/bound-server.js';
+export { createQueueKeys } from './request-reply/envelope.js';
+export { RequestReplyClient, type AskOptions } from './request-reply/request-reply-client.js';
+export { RequestReplyContext } from './request-reply/request-reply-context.js';
+export { NoReplyError, QueueFullError, RequestFailedError } from './request-reply/request-reply-error.js';
+export { RequestReplyServer } from './request-reply/request-reply-server.js';
