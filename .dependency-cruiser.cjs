@@ -173,7 +173,7 @@ module.exports = {
       'libs/common',
       'common-is-what-each-process-has',
       'Logging, health, metrics and the end of a process: nothing of what a process is for.',
-      ['^(apps|test|tools|libs/(?!(common|config|http|redis)/)|packages/(?!protocol))', 'node_modules/bullmq/'],
+      ['^(test|tools|libs/(?!(common|config|http|redis)/)|packages/(?!protocol))', 'node_modules/bullmq/'],
     ),
     sourcesOf(
       'libs/webhooks',

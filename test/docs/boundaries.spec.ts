@@ -53,6 +53,22 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
     from: 'apps/bookkeeper/src/probe.ts',
     to: ['pg', '@electric-sql/pglite'],
   },
+  'settings-know-no-process': {
+    from: 'libs/config/src/probe.ts',
+    to: ['libs/common/src/probe-target.ts', 'packages/client/src/probe-target.ts', '@nestjs/common'],
+  },
+  'http-knows-no-subject': {
+    from: 'libs/http/src/probe.ts',
+    to: ['libs/config/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'bullmq'],
+  },
+  'transport-knows-no-subject': {
+    from: 'libs/transport/src/probe.ts',
+    to: ['libs/chain/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'bullmq'],
+  },
+  'common-is-what-each-process-has': {
+    from: 'libs/common/src/probe-parts.ts',
+    to: ['libs/transport/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'bullmq'],
+  },
   'webhooks-know-no-subject': {
     from: 'libs/webhooks/src/probe.ts',
     to: ['libs/agent-jobs/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'bullmq'],
@@ -116,7 +132,7 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
     from: 'libs/refunds/src/probe.ts',
     to: ['libs/common/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'ioredis', '@nestjs/common'],
   },
-  'payments-take-only-messages-from-common': {
+  'payments-take-only-messages-from-the-transport': {
     from: 'libs/verification/src/probe-messages.ts',
     to: ['libs/common/src/probe-target.ts'],
   },
