@@ -118,9 +118,9 @@ export class CallSimulation {
     const { batcher, nowMs } = this.options;
     // Without fees: the relayer may have too little coin, which does not count against the payment.
     const later = askLater(trySentCall({ ...sent, fees: null }, LATEST), { validAfter, nowMs: nowMs() });
-    const trial = await batcher.ask({ ...later, deadlineMs: nowMs() + RPC_TIMEOUT_MS });
-    if (trial.outcome === 'fails') return null;
-    return (trial.outcome === 'succeeds' && trial.sendableAt) || 'later';
+    const simulation = await batcher.ask({ ...later, deadlineMs: nowMs() + RPC_TIMEOUT_MS });
+    if (simulation.outcome === 'fails') return null;
+    return (simulation.outcome === 'succeeds' && simulation.sendableAt) || 'later';
   }
 
   /**

@@ -1,6 +1,7 @@
 import {
   askForBalance,
   carriesAuthorization,
+  ChainUnavailableError,
   malformed,
   readWord,
   type RpcBatcher,
@@ -14,6 +15,7 @@ import {
 } from '@tollgate/chain';
 import { pause } from '@tollgate/journal';
 import { AuthorizedTransfers, type Hex, type PaymentFailure } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
 import type { SettlementResult } from '@tollgate/transport';
 import { noteForRefund } from '@tollgate/verification';
 
@@ -104,7 +106,7 @@ function mayTryAgain({ payment, retries }: SettlementAttempt, ended: EndedJob): 
   return retries < MOST_RETRIES && (payment.kind === 'authorization' || ended.outcome === 'unknown');
 }
 
-/** Asks until the chain answers, even if no asker waits any more: an unused result costs nothing. */
+/** Asks until chain and journal answer, even if no asker waits any more: an unused result costs nothing. */
 async function explain(
   parts: SettlementParts,
   { payment, flight }: SettlementAttempt,
@@ -118,6 +120,8 @@ async function explain(
         ? await explainPermit(parts, payment, { ...unsettled, requestId })
         : await explainAuthorization(parts, payment, { ...unsettled, requestId });
     } catch (error) {
+      // A fault of the program would be there at each look.
+      if (!(error instanceof ChainUnavailableError || error instanceof StoreError)) throw error;
       onTrouble(error);
     }
     await pause(LOOK_AGAIN_MS, closing);

@@ -76,7 +76,7 @@ function firstAttempt(
     // Kept until the payment expires, and then while it may be redeemed.
     record: { name, questionId, keptMs: Math.ceil(validMs + parts.windowMs) },
     sendBeforeMs: isPermit ? Infinity : expiresAtMs - parts.leastValidityMs,
-    earlierSimulation: question.trial,
+    earlierSimulation: question.simulation,
     retries: 0,
     endedJobId: null,
     isAlone: false,

@@ -89,12 +89,12 @@ export function parseSettleRequest(message: unknown): SettleSignedPaymentRequest
   return {
     ...readSignedPaymentQuestion(fields),
     amountBaseUnits: readBaseUnits(fields, 'amountBaseUnits'),
-    ...(fields.trial === undefined ? {} : { trial: parseSimulation(fields.trial) }),
+    ...(fields.simulation === undefined ? {} : { simulation: parseSimulation(fields.simulation) }),
   };
 }
 
 function parseSimulation(value: unknown): PaymentSimulation {
-  const fields = readObject(value, 'trial');
+  const fields = readObject(value, 'simulation');
   return { atMs: readNumber(fields, 'atMs'), balanceBaseUnits: readBaseUnits(fields, 'balanceBaseUnits') };
 }
 

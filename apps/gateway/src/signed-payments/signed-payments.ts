@@ -89,7 +89,7 @@ export class SignedPayments {
   async settle(
     { terms, payment, requestId }: SignedPaymentQuestion,
     amountBaseUnits: string,
-    trial?: PaymentSimulation,
+    simulation?: PaymentSimulation,
   ): Promise<SettlementResult> {
     const { settleDeadlineMs } = this.settings;
     const { ledger, settler } = this.parts;
@@ -99,7 +99,7 @@ export class SignedPayments {
       terms,
       payment,
       amountBaseUnits,
-      ...(trial && { trial }),
+      ...(simulation && { simulation }),
     };
     try {
       return await settler.ask(SETTLE_SIGNED_PAYMENT, request, {

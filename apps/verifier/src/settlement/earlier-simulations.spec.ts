@@ -23,8 +23,8 @@ describe('a payment that was simulated when it was verified', () => {
     Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
 
   /** On a clock that runs ahead, so that a slow machine does not make it old. */
-  const tried = (ageMs: number): { trial: PaymentSimulation } => ({
-    trial: { atMs: Date.now() + MINUTE_MS - ageMs, balanceBaseUnits: '1000000' },
+  const tried = (ageMs: number): { simulation: PaymentSimulation } => ({
+    simulation: { atMs: Date.now() + MINUTE_MS - ageMs, balanceBaseUnits: '1000000' },
   });
 
   it('is settled, alone and with others', async () => {

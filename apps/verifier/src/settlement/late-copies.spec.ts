@@ -47,7 +47,7 @@ describe('a question that failed, repeated once its payment could be settled', (
   const topUp = (to: DevnetAccount) =>
     transferTokens(fixture.chain, { from: fixture.payer(8).address, to: to.address, amountBaseUnits: PRICE });
 
-  const tried = { trial: { atMs: Date.now() + 10 * MINUTE_MS, balanceBaseUnits: '1000000' } };
+  const tried = { simulation: { atMs: Date.now() + 10 * MINUTE_MS, balanceBaseUnits: '1000000' } };
 
   async function refuse(owner: DevnetAccount) {
     await spendAll(owner);

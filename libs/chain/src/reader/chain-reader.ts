@@ -128,9 +128,9 @@ export class ChainReader {
     deadlineMs: number,
     asker?: RpcAsker,
   ): Promise<CallPlace | null> {
-    const trial = await this.batcher.ask({ ...askLater(tryCall(call), start), asker, deadlineMs });
-    if (trial.outcome === 'unknown') throw chainBehind();
-    return trial.outcome === 'succeeds' ? trial.place : null;
+    const simulation = await this.batcher.ask({ ...askLater(tryCall(call), start), asker, deadlineMs });
+    if (simulation.outcome === 'unknown') throw chainBehind();
+    return simulation.outcome === 'succeeds' ? simulation.place : null;
   }
 
   /**

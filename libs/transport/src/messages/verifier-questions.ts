@@ -189,7 +189,7 @@ export interface PaymentSimulation {
 }
 
 export type SignedPaymentVerdict =
-  | ({ outcome: 'claimed'; lease: Lease; payer: Hex; trial?: PaymentSimulation } & EarlierSettlement)
+  | ({ outcome: 'claimed'; lease: Lease; payer: Hex; simulation?: PaymentSimulation } & EarlierSettlement)
   /** Only checked, as requested; nothing was claimed. */
   | ({ outcome: 'valid'; payer: Hex } & EarlierSettlement)
   | { outcome: 'answered'; id: PaymentId }
@@ -211,7 +211,7 @@ export interface SettleSignedPaymentRequest {
   /** The amount to move: the price, or under scheme `upto` possibly less. Never zero: nothing is settled then. */
   amountBaseUnits: string;
   /** As in the verdict; a recent simulation need not be repeated. */
-  trial?: PaymentSimulation;
+  simulation?: PaymentSimulation;
 }
 
 export type SettlementResult =

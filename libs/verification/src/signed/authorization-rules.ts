@@ -86,9 +86,10 @@ export async function judgeAuthorization(
     return judgeSettled(judged, again, rules, chain);
   }
   // A settlement takes an earlier simulation for one in the newest block.
-  const trial = isWallet || place !== LATEST ? {} : { trial: { atMs: nowMs, balanceBaseUnits: balance.toString() } };
+  const simulation =
+    isWallet || place !== LATEST ? {} : { simulation: { atMs: nowMs, balanceBaseUnits: balance.toString() } };
   const { headBlockNumber } = view;
-  return { ...promisedBy(judged), settlement: null, headBlockNumber, balanceBaseUnits: balance, ...trial };
+  return { ...promisedBy(judged), settlement: null, headBlockNumber, balanceBaseUnits: balance, ...simulation };
 }
 
 async function judgeSettled(

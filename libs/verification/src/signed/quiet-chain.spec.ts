@@ -51,7 +51,7 @@ describe('verifying a payment that became valid after the newest block', () => {
   it.each(kinds)('claims %s, and leaves its simulation to the settlement', async (kind) => {
     const verdict = await ask(await signs[kind]());
     expect(verdict).toMatchObject({ outcome: 'claimed', txHash: null });
-    expect(verdict).not.toHaveProperty('trial');
+    expect(verdict).not.toHaveProperty('simulation');
   });
 
   it.each([

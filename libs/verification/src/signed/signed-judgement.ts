@@ -67,5 +67,5 @@ export interface SignedJudgement extends PromisedPayment {
   /** The payer's balance, for an authorization that has not been sent. */
   balanceBaseUnits?: bigint;
   /** Omitted when settling the payment requires a new simulation in any case. */
-  trial?: PaymentSimulation;
+  simulation?: PaymentSimulation;
 }

@@ -33,7 +33,7 @@ describe('verifying a signed payment', () => {
         generation: 1,
         untilMs: expect.any(Number),
       },
-      trial: { atMs: expect.any(Number), balanceBaseUnits: expect.stringMatching(/^\d+$/) },
+      simulation: { atMs: expect.any(Number), balanceBaseUnits: expect.stringMatching(/^\d+$/) },
     });
     const calls = ['eth_call', 'eth_getCode', 'eth_call', 'eth_call'];
     expect(parts().rpc.requests).toEqual([[...calls, 'eth_chainId', 'eth_blockNumber']]);

@@ -146,11 +146,17 @@ export class SignedPaymentVerifier {
   }
 
   private toVerdict(result: ClaimResult, judgement: SignedJudgement): SignedPaymentVerdict {
-    const { payer, settlement, trial, ...payment } = judgement;
+    const { payer, settlement, simulation, ...payment } = judgement;
     switch (result.outcome) {
       case 'claimed': {
         const { lease } = result;
-        return { outcome: 'claimed', lease, payer, ...describeSettlement(judgement), ...(trial && { trial }) };
+        return {
+          outcome: 'claimed',
+          lease,
+          payer,
+          ...describeSettlement(judgement),
+          ...(simulation && { simulation }),
+        };
       }
       case 'answered':
       case 'busy':

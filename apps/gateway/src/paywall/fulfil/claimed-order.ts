@@ -33,7 +33,7 @@ export interface OrderClaim {
   /** The amount that transaction transferred, where it may be less than the price. */
   readonly amountBaseUnits?: string;
   /** The result of the simulated settlement at the time of the claim. */
-  readonly trial?: PaymentSimulation;
+  readonly simulation?: PaymentSimulation;
   /** An earlier request already used the payer's identifier for this payment, and may have settled it. */
   readonly isNamedBefore?: boolean;
 }
@@ -147,7 +147,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
 
   async #settle(amountBaseUnits: bigint): Promise<OrderResult> {
     const { signedPayments, terms } = this.parts;
-    const { payer, trial } = this.claim;
+    const { payer, simulation } = this.claim;
     const { instrument } = this.order.purchase;
     // A transaction paid before it was presented: its claim names it, and it is never settled.
     if (instrument.kind === 'transaction') return { outcome: 'unavailable', reason: 'nothing_to_settle' };
@@ -157,7 +157,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const question = createSignedQuestion(this.order, instrument, terms);
     const amount = amountBaseUnits.toString();
     if (this.#isMetered) return signedPayments.settle(question, amount);
-    const result = await signedPayments.settle(question, amount, trial);
+    const result = await signedPayments.settle(question, amount, simulation);
     return result.outcome === 'settled' ? { outcome: 'settled', txHash: result.txHash, payer: result.payer } : result;
   }
 

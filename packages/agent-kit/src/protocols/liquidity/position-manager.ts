@@ -57,7 +57,7 @@ export function isNothing({ amount0, amount1 }: PairAmounts): boolean {
   return amount0 === 0n && amount1 === 0n;
 }
 
-// A trial never reaches a block, so its deadline has no effect.
+// A simulation never reaches a block, so its deadline has no effect.
 const NO_DEADLINE = 2n ** 63n;
 
 export async function readPosition({ read }: PositionManager, positionId: bigint): Promise<Position> {

@@ -22,7 +22,7 @@ export interface ZeroExSwapOptions {
   /**
    * The only contracts that may be called, and the only ones that may be approved to take the sold token. This does not
    * protect from a hostile API if such a contract calls what its calldata names, as 0x's AllowanceHolder does: the API
-   * can name a contract of its own, which pays in the trial and not later. A swap then loses its whole amount, and
+   * can name a contract of its own, which pays in the simulation and not later. A swap then loses its whole amount, and
    * other allowances of the contract can be used too.
    */
   allowedTargets: readonly Address[];
@@ -39,7 +39,7 @@ const NATIVE = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 /**
  * Swaps through an aggregator with 0x's Swap API v2 (`allowance-holder`). Every answer is checked against the request:
  * the API may choose the route of the swap, never the tokens, the amounts, or the spender. The minimum is checked by a
- * trial while planning; the calldata is not decoded, so nothing shows that the chain enforces it.
+ * simulation while planning; the calldata is not decoded, so nothing shows that the chain enforces it.
  */
 export function zeroExSwap(options: ZeroExSwapOptions): ProtocolPlugin<'swap'> {
   const { apiKey, baseUrl = 'https://api.0x.org', timeoutMs = 10_000 } = options;
@@ -106,7 +106,7 @@ async function createSwap(request: SwapRequest, terms: SwapTerms, context: ZeroE
 }
 
 /**
- * Calldata can send the bought tokens to any address, even through a trusted contract; only a trial shows where they
+ * Calldata can send the bought tokens to any address, even through a trusted contract; only a simulation shows where they
  * arrive. The same calldata may do something else later.
  */
 async function assertArrives(
@@ -118,7 +118,7 @@ async function assertArrives(
   const received = await previewReceived(client, account, action, to);
   if (received === null) throw distrust('it cannot be tried on this chain’s node');
   if (received >= minimumOut) return;
-  throw distrust('in a trial it pays the account less than the promised minimum', {
+  throw distrust('in a simulation it pays the account less than the promised minimum', {
     received: received.toString(),
     minimum: minimumOut.toString(),
   });
