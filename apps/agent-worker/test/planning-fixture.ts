@@ -102,6 +102,7 @@ export class PlanningFixture {
     const planner = this.createPlanner(settings);
     const judgeStep: LaneRunnerOptions['judgeStep'] = (...args) => planner.judgeStep(...args);
     const meddled: JobPlanner = {
+      policy: planner.policy,
       undo: (job) => planner.undo(job),
       plan: async (job, context) => {
         await meddle?.('before', context.stepIndex);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
+import { TOKEN_POLICY, WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
 import { acceptJob, createLaneId, Journal, type JobRecord, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import type { PlanJobReply } from '@tollgate/transport';
@@ -32,6 +32,7 @@ export interface StartedWorker {
 
 /** Every job is a transfer of one wei, so that specs of lanes and consumers need no token. */
 export const transferPlanning: JobPlanning = {
+  policy: TOKEN_POLICY,
   plan: (job, context) => transferPlanner.plan({ ...job, input: { receivers: [RECEIVER] } }, context),
   undo: () => Promise.resolve([]),
   judgeStep: () => Promise.resolve({ outcome: 'done' }),

@@ -11,6 +11,7 @@ import type { WorkerWallet } from '../wallets/worker-wallet.js';
  * wallet.
  */
 export interface JobPlanning extends JobPlanner {
+  policy: NonNullable<JobPlanner['policy']>;
   undo: NonNullable<JobPlanner['undo']>;
   judgeStep: JudgeStep;
   /** The tokens that jobs may refer to by symbol instead of by address. */
