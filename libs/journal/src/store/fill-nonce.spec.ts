@@ -13,6 +13,7 @@ import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { LaneId } from '../jobs/job.js';
 import { jobKey, laneKey, nameLane } from '../jobs/keys.js';
 import type { FillRequest, FillResult, LaneLease, StepWrite } from '../jobs/transition.js';
+import { placeOf } from '../steps/step-rules.js';
 import type { Journal } from './journal.js';
 
 describe('a nonce that the chain wants and no step in flight has', () => {
@@ -181,6 +182,23 @@ describe('a nonce that the chain wants and no step in flight has', () => {
       const { hash } = attempts.find(({ kind }) => kind === mined)!;
       const block = { blockNumber: 9, blockHash: sampleHash() };
       expect(await journal.finishMined({ ...write, mined: { hash, ...block } })).toMatchObject({ state });
+    });
+
+    it('is used, and not by the job, also where somebody had cancelled the job before', async () => {
+      const cancel = sampleAttempt('cancel');
+      const write = await park(async (one) => {
+        await reserve(one);
+        await journal.putAttempt({ ...one, expectedAttempts: 0, nonce: 7, attempt: sampleAttempt() });
+        await journal.cancel(one.jobId);
+        await journal.putAttempt({ ...one, expectedAttempts: 1, nonce: 7, attempt: cancel });
+      });
+      await noteGap();
+      await fill(write.jobId);
+      expect(placeOf((await journal.readJob(write.jobId))!)).toBe('using_up');
+      // The servers' refusal of the cancel may be of before the fill.
+      const dropped = await journal.dropCancel({ ...write, hash: cancel.hash, failure: FAILURE });
+      expect(dropped).toMatchObject({ outcome: 'refused', reason: 'ending' });
+      expect(await journal.readJob(write.jobId)).toMatchObject({ steps: [{ voided: true }] });
     });
 
     it('is not filled once that job was resumed', async () => {
