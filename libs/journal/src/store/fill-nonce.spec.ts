@@ -148,6 +148,9 @@ describe('a nonce that the chain wants and no step in flight has', () => {
     expect(await end()).toEqual({ outcome: 'unchanged', state: 'CANCELLED' });
     expect(await journal.readJob(ended)).toMatchObject({ state: 'FINAL', failure: null });
     expect(await journal.readInFlight(lane)).toEqual([]);
+    // The job that had the nonce has it still, not the fill.
+    await noteGap();
+    expect(await readGap()).toMatchObject({ hadBy: { jobId: ended } });
   });
 
   describe('of a job that waits for an operator', () => {
