@@ -7,6 +7,7 @@ import {
   sampleAttempt,
   sampleHash,
   sampleLane,
+  sampleStep,
   submitSample,
 } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
@@ -51,20 +52,22 @@ describe('a nonce that the chain wants and no step in flight has', () => {
   };
 
   /** Its only attempts are of kind `cancel`; mined and final. */
-  const mineFill = async (jobId: string): Promise<void> => {
+  const mineFill = async (jobId: string, nonce = 7): Promise<void> => {
     const write = { jobId, stepIndex: 0, token };
     const attempt = sampleAttempt('cancel');
-    await journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 7, attempt });
+    await journal.putAttempt({ ...write, expectedAttempts: 0, nonce, attempt });
     const mined = { hash: attempt.hash, blockNumber: 9, blockHash: sampleHash() };
     expect(await journal.finishMined({ ...write, mined })).toMatchObject({ outcome: 'done', state: 'FINAL' });
   };
 
-  const endJob = async (labels?: readonly string[]): Promise<string> => {
+  /** `undo`: what revokes the job's leftovers once its last step has succeeded. */
+  const endJob = async (labels: readonly string[] = ['swap'], undo: readonly string[] = []): Promise<string> => {
     const write = await submitSample(journal, lane, token);
     await planSample(journal, write, labels);
-    for (const stepIndex of (labels ?? ['']).keys()) {
+    for (const stepIndex of [...labels, ...undo].keys()) {
       const step = { ...write, stepIndex };
-      await journal.finishStep({ ...step, blockHash: await mineSample(journal, step) });
+      const blockHash = await mineSample(journal, step);
+      await journal.finishStep({ ...step, blockHash, undo: undo.map((label) => sampleStep(label)) });
     }
     return write.jobId;
   };
@@ -130,6 +133,13 @@ describe('a nonce that the chain wants and no step in flight has', () => {
       { jobId, type: 'jobCompleted', operation: 'fillNonce' },
       { jobId: ended, type: 'transactionFailed', state: 'CANCELLED', error: { code: 'NONCE_FILLED' } },
     ]);
+  });
+
+  it('was the nonce of what the job was for: the job has not taken place, whatever revoked its leftovers', async () => {
+    const ended = await endJob(['approve', 'swap'], ['revoke']);
+    await noteGap(8);
+    await mineFill(jobIdOf(await fill(ended, { nonce: 8 })), 8);
+    expect(await journal.readJob(ended)).toMatchObject({ state: 'CANCELLED', failure: { code: 'NONCE_FILLED' } });
   });
 
   it('was the nonce of an earlier step: the failure is told, and only the chain shows what became of the job', async () => {
