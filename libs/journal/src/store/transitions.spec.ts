@@ -428,6 +428,7 @@ describe('every transition from every state', () => {
     expect(await journal.readJob(write.jobId)).toMatchObject({
       state: 'CANCELLED',
       failure: { code: 'JOB_CANCELLED' },
+      cancelRefused: null,
     });
   });
 

@@ -183,6 +183,7 @@ local function end_job(state, failure, gives_back)
   emit(state == 'FINAL' and 'jobCompleted' or 'transactionFailed', state, hash, failure)
   drop_signed_bytes()
   drop('locks', 'endingState', 'endingFailure', 'endingGivesBack', 'undoing', 'parkedState', 'spending', 'waiting')
+  if state == 'CANCELLED' then drop('cancelRefused') end
   if failure then put('failure', failure) end
   set_state(state)
   later('ZREM', key('open'), ID)
