@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis';
 
 import { ReportedHashes } from '../../apps/gateway/src/pages/reported-hashes.js';
 import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
+import { Journal, LaneDirectory, RELAYER_FLEET } from '../../libs/journal/src/index.js';
 import { tollgate } from '../../tools/cli/test/run-tollgate.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
@@ -179,6 +180,18 @@ describe('the users of Redis', () => {
     for (let index = 0; index < 17; index += 1)
       expect(await reports.report({ lock, txHash: digits(index), network: '192.0.2.7' }, 0)).toBe(true);
     expect(await reports.find(lock, 0)).toHaveLength(16);
+  });
+
+  it('of a gateway may see which relayers have a running verifier', async () => {
+    const relayers = (client: Redis) => new Journal({ redis: client, fleet: RELAYER_FLEET });
+    const verifier = relayers(users.get('verifier')!);
+    await verifier.open();
+    const address: Hex = `0x${'cd'.repeat(20)}`;
+    await verifier.adopt({ chainId: 1328, address }, { pendingNonce: 0 });
+    await verifier.takeLease({ chainId: 1328, address }, 'verifier', 60_000);
+    const journal = relayers(users.get('gateway')!);
+    const directory = new LaneDirectory({ journal, chainId: 1328, nowMs: Date.now });
+    expect(await directory.read()).toEqual([{ address, isAvailable: true }]);
   });
 
   it('keep passwords out of the ACL file', async () => {

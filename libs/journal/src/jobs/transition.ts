@@ -309,7 +309,8 @@ export interface InFlightStep {
   nonce: number;
 }
 
-export interface LaneStatus {
+/** What a lane's own hash says. */
+export interface LaneFields {
   lane: LaneId;
   /** The fleet that adopted the lane first; null: not adopted yet. */
   fleet: string | null;
@@ -324,6 +325,9 @@ export interface LaneStatus {
   run: string | null;
   /** `lastsMs`: how long it lasts from when it is taken or renewed. */
   lease: (Omit<LaneLease, 'lane'> & { lastsMs: number }) | null;
+}
+
+export interface LaneStatus extends LaneFields {
   openJobs: number;
   /** Steps with a nonce that are not mined. */
   unminedSteps: number;

@@ -131,11 +131,13 @@ describe('a gap in the nonces of a wallet', () => {
     expect(await readReceivers()).toEqual([{ nonce: 41, to: RECEIVER }]);
   });
 
-  it('ends where the transaction of another program uses the nonce between the look and the fill', async () => {
-    await adoptAhead();
+  it.each([
+    ['that no job had', adoptAhead, () => 'Nothing is left to fill.'],
+    ['of a job that ended', loseEndedJob, ({ hadBy }: LaneGap) => `job ${hadBy!.jobId} has not taken place`],
+  ])('ends where the transaction of another program uses the nonce %s first', async (_, lose, suggest) => {
+    await lose();
     const runner = fixture.startRunner(SETTINGS);
     const gap = await waitForGap();
-    expect(gap).toEqual({ nonce: 41, hadBy: null, isUnheld: true });
     await runner.stop();
     const foreign = await privateKeyToAccount(fixture.privateKey).signTransaction({
       ...{ chainId: fixture.chain.chainId, type: 'eip1559', nonce: 41, to: RECEIVER, gas: 21_000n },
@@ -144,7 +146,10 @@ describe('a gap in the nonces of a wallet', () => {
     await fixture.rpc('eth_sendRawTransaction', [foreign]);
     const jobId = await fill(gap);
     fixture.startRunner(SETTINGS);
-    expect(await mineUntilEnded(jobId)).toMatchObject({ state: 'CANCELLED', failure: { code: 'NONCE_TAKEN' } });
+    expect(await mineUntilEnded(jobId)).toMatchObject({
+      state: 'CANCELLED',
+      failure: { code: 'NONCE_TAKEN', suggestion: expect.stringContaining(suggest(gap)) },
+    });
     expect(await readReceivers()).toEqual([{ nonce: 41, to: RECEIVER }]);
   });
 

@@ -50,7 +50,10 @@ export async function endFill(work: LaneWork, { job, nonce }: FlyingStep): Promi
   const failure: JobFailure = {
     code: 'NONCE_TAKEN',
     message: `Nonce ${nonce} was used by ${by}, before the fill was mined.`,
-    suggestion: 'Nothing is left to fill.',
+    suggestion:
+      hadBy === null || own !== null
+        ? 'Nothing is left to fill.'
+        : `Look at that transaction: if it is none of the job's, job ${hadBy} has not taken place, although it ended as if it had.`,
   };
   return assertLease(await work.journal.endFill({ ...writeFor(work, job), failure })).outcome !== 'refused';
 }

@@ -1,4 +1,5 @@
 import { raiseFees } from '@tollgate/protocol';
+import { parseTransaction } from 'viem';
 
 import { lastAttempt, type JobRecord, type StepRecord } from '../jobs/job.js';
 import { flightName } from '../lanes/flight-watch.js';
@@ -52,7 +53,7 @@ export async function resendStep(
   const last = lastAttempt(step);
   if (!last || last.raw === null) return 'in_flight';
   if (last.kind === 'cancel' && last.sentAtMs === null) {
-    const offered = work.cancel.gas;
+    const { gas: offered = 0n } = parseTransaction(last.raw);
     if ((await estimateCancel(work)) > offered) return cancelStep(work, job, step);
   }
   const { kind, hash, raw } = last;

@@ -1,4 +1,4 @@
-import { isFinal, isSigned, NONCE_FILLED, type Attempt, type JobRecord } from '../jobs/job.js';
+import { isFinal, isSigned, lastAttempt, NONCE_FILLED, type Attempt, type JobRecord } from '../jobs/job.js';
 import { currentStep } from '../lanes/lane-work.js';
 
 /** Where a job stands with its current step. */
@@ -141,7 +141,7 @@ export function placeOf(job: JobRecord): JobPlace {
   if (isSigned(step)) return 'presented';
   if (state === 'PLANNED') return ending ? (ending.undoing ? 'undoing' : 'giving_up') : 'unplanned';
   if (state === 'MINED') return 'mined';
-  const last = step?.attempts.at(-1);
+  const last = step ? lastAttempt(step) : undefined;
   if (step?.voided) return last?.kind === 'cancel' ? placeOfBytes(job, last) : 'void';
   return last ? placeOfBytes(job, last) : 'reserved';
 }

@@ -7,12 +7,14 @@ import {
   sampleAttempt,
   sampleHash,
   sampleLane,
+  sampleStep,
   submitSample,
 } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { LaneId } from '../jobs/job.js';
 import { jobKey, laneKey, nameLane } from '../jobs/keys.js';
 import type { FillRequest, FillResult, LaneLease, StepWrite } from '../jobs/transition.js';
+import { placeOf } from '../steps/step-rules.js';
 import type { Journal } from './journal.js';
 
 describe('a nonce that the chain wants and no step in flight has', () => {
@@ -50,20 +52,22 @@ describe('a nonce that the chain wants and no step in flight has', () => {
   };
 
   /** Its only attempts are of kind `cancel`; mined and final. */
-  const mineFill = async (jobId: string): Promise<void> => {
+  const mineFill = async (jobId: string, nonce = 7): Promise<void> => {
     const write = { jobId, stepIndex: 0, token };
     const attempt = sampleAttempt('cancel');
-    await journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 7, attempt });
+    await journal.putAttempt({ ...write, expectedAttempts: 0, nonce, attempt });
     const mined = { hash: attempt.hash, blockNumber: 9, blockHash: sampleHash() };
     expect(await journal.finishMined({ ...write, mined })).toMatchObject({ outcome: 'done', state: 'FINAL' });
   };
 
-  const endJob = async (labels?: readonly string[]): Promise<string> => {
+  /** `undo`: what revokes the job's leftovers once its last step has succeeded. */
+  const endJob = async (labels: readonly string[] = ['swap'], undo: readonly string[] = []): Promise<string> => {
     const write = await submitSample(journal, lane, token);
     await planSample(journal, write, labels);
-    for (const stepIndex of (labels ?? ['']).keys()) {
+    for (const stepIndex of [...labels, ...undo].keys()) {
       const step = { ...write, stepIndex };
-      await journal.finishStep({ ...step, blockHash: await mineSample(journal, step) });
+      const blockHash = await mineSample(journal, step);
+      await journal.finishStep({ ...step, blockHash, undo: undo.map((label) => sampleStep(label)) });
     }
     return write.jobId;
   };
@@ -131,6 +135,13 @@ describe('a nonce that the chain wants and no step in flight has', () => {
     ]);
   });
 
+  it('was the nonce of what the job was for: the job has not taken place, whatever revoked its leftovers', async () => {
+    const ended = await endJob(['approve', 'swap'], ['revoke']);
+    await noteGap(8);
+    await mineFill(jobIdOf(await fill(ended, { nonce: 8 })), 8);
+    expect(await journal.readJob(ended)).toMatchObject({ state: 'CANCELLED', failure: { code: 'NONCE_FILLED' } });
+  });
+
   it('was the nonce of an earlier step: the failure is told, and only the chain shows what became of the job', async () => {
     const ended = await endJob(['approve', 'swap']);
     await noteGap();
@@ -147,6 +158,9 @@ describe('a nonce that the chain wants and no step in flight has', () => {
     expect(await end()).toEqual({ outcome: 'unchanged', state: 'CANCELLED' });
     expect(await journal.readJob(ended)).toMatchObject({ state: 'FINAL', failure: null });
     expect(await journal.readInFlight(lane)).toEqual([]);
+    // The job that had the nonce has it still, not the fill.
+    await noteGap();
+    expect(await readGap()).toMatchObject({ hadBy: { jobId: ended } });
   });
 
   describe('of a job that waits for an operator', () => {
@@ -181,6 +195,23 @@ describe('a nonce that the chain wants and no step in flight has', () => {
       const { hash } = attempts.find(({ kind }) => kind === mined)!;
       const block = { blockNumber: 9, blockHash: sampleHash() };
       expect(await journal.finishMined({ ...write, mined: { hash, ...block } })).toMatchObject({ state });
+    });
+
+    it('is used, and not by the job, also where somebody had cancelled the job before', async () => {
+      const cancel = sampleAttempt('cancel');
+      const write = await park(async (one) => {
+        await reserve(one);
+        await journal.putAttempt({ ...one, expectedAttempts: 0, nonce: 7, attempt: sampleAttempt() });
+        await journal.cancel(one.jobId);
+        await journal.putAttempt({ ...one, expectedAttempts: 1, nonce: 7, attempt: cancel });
+      });
+      await noteGap();
+      await fill(write.jobId);
+      expect(placeOf((await journal.readJob(write.jobId))!)).toBe('using_up');
+      // The servers' refusal of the cancel may be of before the fill.
+      const dropped = await journal.dropCancel({ ...write, hash: cancel.hash, failure: FAILURE });
+      expect(dropped).toMatchObject({ outcome: 'refused', reason: 'ending' });
+      expect(await journal.readJob(write.jobId)).toMatchObject({ steps: [{ voided: true }] });
     });
 
     it('is not filled once that job was resumed', async () => {

@@ -64,7 +64,7 @@ describe('the directory of lanes', () => {
         asked++;
         return fixture.journal.readLanes();
       },
-      readLane: fixture.journal.readLane.bind(fixture.journal),
+      readLaneFields: fixture.journal.readLaneFields.bind(fixture.journal),
     };
     const directory = new LaneDirectory({ journal, chainId: 1328, nowMs: Date.now, maxAgeMs: 60_000 });
     await Promise.all([directory.read(), directory.read()]);

@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
 import type { LaneId } from '../jobs/job.js';
-import type { LaneStatus } from '../jobs/transition.js';
+import type { LaneFields } from '../jobs/transition.js';
 import type { Journal } from './journal.js';
 
 /** An account from which settlements or jobs are sent. */
@@ -13,7 +13,7 @@ export interface ListedLane {
 }
 
 export interface LaneDirectoryOptions {
-  journal: Pick<Journal, 'readLanes' | 'readLane'>;
+  journal: Pick<Journal, 'readLanes' | 'readLaneFields'>;
   chainId: number;
   /** Redis's clock. */
   nowMs: () => number;
@@ -49,12 +49,12 @@ export class LaneDirectory {
   }
 
   async #look(lane: LaneId): Promise<ListedLane> {
-    const status = await this.options.journal.readLane(lane);
+    const status = await this.options.journal.readLaneFields(lane);
     return { address: lane.address, isAvailable: isAvailable(status, this.options.nowMs()) };
   }
 }
 
-function isAvailable({ nextNonce, frozen, paused, lease }: LaneStatus, nowMs: number): boolean {
+function isAvailable({ nextNonce, frozen, paused, lease }: LaneFields, nowMs: number): boolean {
   return nextNonce !== null && frozen === null && paused === null && lease !== null && isLeaseRunning(lease, nowMs);
 }
 
@@ -62,6 +62,6 @@ function isAvailable({ nextNonce, frozen, paused, lease }: LaneStatus, nowMs: nu
 const CLOCK_LAG_MS = 60_000;
 
 /** A lease that has far longer to go than it lasts was taken by a clock that was ahead, and is over. */
-export function isLeaseRunning({ untilMs, lastsMs }: NonNullable<LaneStatus['lease']>, nowMs: number): boolean {
+export function isLeaseRunning({ untilMs, lastsMs }: NonNullable<LaneFields['lease']>, nowMs: number): boolean {
   return untilMs > nowMs && untilMs - nowMs <= lastsMs + CLOCK_LAG_MS;
 }

@@ -9,7 +9,7 @@ import { readFill, readLaneTransition, readRelease } from '../jobs/read-reply.js
 import type * as on from '../jobs/transition.js';
 import type { TransitionName } from '../transitions/journal-scripts.js';
 import type { TransitionRunner } from '../transitions/transition-runner.js';
-import { type LaneRegistry, readInFlightSteps, readLaneStatus } from './lane-registry.js';
+import { type LaneRegistry, readInFlightSteps, readLaneFields, readLaneStatus } from './lane-registry.js';
 import { StepJournal } from './step-journal.js';
 import { encodeBook, type SubmitTerms } from './submit-job.js';
 
@@ -139,6 +139,11 @@ export abstract class LaneJournal extends StepJournal {
 
   readLane(lane: LaneId): Promise<on.LaneStatus> {
     return this.runner.within(readLaneStatus(this.redis, lane));
+  }
+
+  /** `readLane` without what other keys hold, which a gateway that takes no jobs may not read. */
+  readLaneFields(lane: LaneId): Promise<on.LaneFields> {
+    return this.runner.within(readLaneFields(this.redis, lane));
   }
 
   /** What the jobs of a lane spend today, UTC, of the assets with a daily limit: base units by asset. */

@@ -14,7 +14,7 @@ import {
   eventsKey,
 } from '../jobs/keys.js';
 import { parseFailure } from '../jobs/parse-job.js';
-import type { InFlightStep, LaneGap, LaneStatus } from '../jobs/transition.js';
+import type { InFlightStep, LaneFields, LaneGap, LaneStatus } from '../jobs/transition.js';
 
 /** The known lanes; finds a job's lane from its id. */
 export class LaneRegistry {
@@ -77,6 +77,16 @@ export class LaneRegistry {
 /** The current status of a lane. */
 export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Promise<LaneStatus> {
   const [fields, openJobs, unminedSteps, [last]] = await readTogether(redis, lane);
+  const lastSequence = last === undefined ? 0 : Number.parseInt(last[0], 10);
+  return { ...parseLane(lane, fields), openJobs, unminedSteps, lastSequence };
+}
+
+/** For a process that may read this one key of a lane. */
+export async function readLaneFields(redis: Redis | Cluster, lane: LaneId): Promise<LaneFields> {
+  return parseLane(lane, await redis.hgetall(laneKey(lane)));
+}
+
+function parseLane(lane: LaneId, fields: Record<string, string>): LaneFields {
   const { fleet, nextNonce, paused, run, frozen } = fields;
   return {
     lane,
@@ -87,9 +97,6 @@ export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Prom
     gap: findGap(fields),
     run: run ?? null,
     lease: findLease(fields),
-    openJobs,
-    unminedSteps,
-    lastSequence: last === undefined ? 0 : Number.parseInt(last[0], 10),
   };
 }
 

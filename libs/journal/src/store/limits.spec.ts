@@ -4,7 +4,9 @@ import type { Redis } from 'ioredis';
 import { FAILURE, finishSample, mineSample, planSample, sampleLane, submitSample } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { LaneId } from '../jobs/job.js';
+import { laneKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
+import { copyLane } from './copy-lane.js';
 import type { Journal } from './journal.js';
 
 const USDC = `0x${'aa'.repeat(20)}` as const;
@@ -179,6 +181,16 @@ describe('spending', () => {
       expect(await lock(other)).toMatchObject({ reason: 'locked', holder: parked.jobId });
       await journal.abandonJob({ jobId: parked.jobId, minedNonce: 0, failure: FAILURE });
       expect(await lock(other)).toMatchObject({ outcome: 'done' });
+    });
+
+    it('is in a backup, as all that is stored of a lane whose jobs have not ended', async () => {
+      const write = await submit();
+      await lock(write);
+      await count(write, 1n);
+      await planSample(journal, write);
+      await journal.reserve({ ...write, maxInFlight: 9 });
+      const stored = await redis.keys(laneKey(lane).replace(/lane$/, '*'));
+      expect((await copyLane(redis, laneKey(lane))).keys.map(({ key }) => key).sort()).toEqual(stored.sort());
     });
   });
 });

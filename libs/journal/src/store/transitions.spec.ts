@@ -420,12 +420,15 @@ describe('every transition from every state', () => {
   it('ends as cancelled if a cancel is mined after all that every server had refused', async () => {
     const write = await reach('cancelling');
     await journal.dropCancel({ ...write, hash: CANCEL.hash, failure: FAILURE });
-    expect(await journal.readJob(write.jobId)).toMatchObject({ ending: null, cancelRefused: FAILURE });
+    const dropped = (await journal.readJob(write.jobId))!;
+    expect(dropped).toMatchObject({ ending: null, cancelRefused: FAILURE });
+    expect(placeOf(dropped)).toBe('sent');
     await journal.markMined({ ...write, mined: { ...MINED, hash: CANCEL.hash } });
     await journal.finishStep({ ...write, blockHash: BLOCK });
     expect(await journal.readJob(write.jobId)).toMatchObject({
       state: 'CANCELLED',
       failure: { code: 'JOB_CANCELLED' },
+      cancelRefused: null,
     });
   });
 

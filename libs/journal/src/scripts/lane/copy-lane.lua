@@ -15,7 +15,7 @@ for _, id in ipairs(ended) do is_ended[id] = true end
 for _, id in ipairs(redis.call('ZRANGE', ROOT .. 'jobs', 0, -1)) do
   if not is_ended[id] then copy('job:' .. id) end
 end
-for _, name in ipairs({'jobs', 'ended', 'open', 'flight', 'idempotency', 'events', 'book', 'consumers', 'approvals'}) do
+for _, name in ipairs({'jobs', 'ended', 'open', 'flight', 'idempotency', 'events', 'book', 'consumers', 'locks'}) do
   copy(name)
 end
 -- The counters of a day's spending expire after three days.

@@ -46,7 +46,10 @@ if held[1] == 'NEEDS_OPERATOR' and held[2] == at_step then
   -- Its block has left the chain.
   drop('mined:' .. at_step, 'booked:' .. at_step)
   if field('parkedState') == 'MINED' then put('parkedState', 'BROADCAST') end
-  if not field('endingState') then set_ending('CANCELLED', ARGV[8], at_step == '0' and '1' or '0') end
+  -- Also in place of a wish to cancel it, which is dropped where all servers refuse the cancel: now it must use the nonce.
+  if not field('endingState') or (field('endingState') == 'CANCELLED' and not field('undoing')) then
+    set_ending('CANCELLED', ARGV[8], at_step == '0' and '1' or '0')
+  end
   unpark()
   return {text(now), 'done', holder}
 end

@@ -11,7 +11,9 @@ if nonce == '' or flying_with(nonce) then
 end
 local function holder()
   for _, id in ipairs(redis.call('ZREVRANGE', key('jobs'), 0, -1)) do
-    for step = tonumber(redis.call('HGET', key('job:' .. id), 'step') or '-1'), 0, -1 do
+    local job = redis.call('HMGET', key('job:' .. id), 'step', 'fingerprint')
+    -- A fill that has ended had the nonce only in the place of that job.
+    for step = job[2] == 'fill' and -1 or tonumber(job[1] or '-1'), 0, -1 do
       if redis.call('HGET', key('job:' .. id), 'nonce:' .. text(step)) == nonce then return id .. ' ' .. text(step) end
     end
   end

@@ -21,7 +21,7 @@ if redis.call('XLEN', key('book')) > 0 then return refused('events_unread') end
 if ARGV[2] == '' then return {text(now), 'done', text(ended)} end
 
 for _, id in ipairs(redis.call('ZRANGE', key('jobs'), 0, -1)) do redis.call('UNLINK', key('job:' .. id)) end
-for _, name in ipairs({'jobs', 'ended', 'idempotency', 'events', 'book', 'consumers', 'approvals', 'shares'}) do
+for _, name in ipairs({'jobs', 'ended', 'idempotency', 'events', 'book', 'consumers', 'locks', 'shares'}) do
   redis.call('UNLINK', key(name))
 end
 redis.call('DEL', LANE)

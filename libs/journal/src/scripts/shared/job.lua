@@ -172,16 +172,18 @@ end
 
 local function end_job(state, failure, gives_back)
   local step = field('step')
-  read('locks', 'doneBy', 'spending', 'endingFailure', 'endingGivesBack', 'parkedState', 'waiting', 'signature:' .. step, 'raw:' .. step .. ':0')
+  read('locks', 'doneStep', 'spending', 'endingFailure', 'endingGivesBack', 'parkedState', 'waiting', 'signature:' .. step, 'raw:' .. step .. ':0')
   if gives_back then give_back() end
   for scope in string.gmatch(field('locks') or '', '%S+') do
     if redis.call('HGET', key('locks'), scope) == ID then later('HDEL', key('locks'), scope) end
   end
-  local mined = mined_at(step)
-  local hash = field('doneBy') or mined and mined.attempt.hash or nil
+  -- What revokes the job's leftovers is not what it was for.
+  local mined = mined_at(field('doneStep') or step)
+  local hash = mined and mined.attempt.hash or nil
   emit(state == 'FINAL' and 'jobCompleted' or 'transactionFailed', state, hash, failure)
   drop_signed_bytes()
-  drop('locks', 'endingState', 'endingFailure', 'endingGivesBack', 'undoing', 'parkedState', 'spending', 'doneBy', 'waiting')
+  drop('locks', 'endingState', 'endingFailure', 'endingGivesBack', 'undoing', 'parkedState', 'spending', 'waiting')
+  if state == 'CANCELLED' then drop('cancelRefused') end
   if failure then put('failure', failure) end
   set_state(state)
   later('ZREM', key('open'), ID)

@@ -13,7 +13,7 @@ set_flight(step, false)
 emit('transactionConfirmed', 'MINED', mined.attempt.hash)
 if mined.attempt.kind ~= 'cancel' then
   if #ARGV < 4 or undoing or tonumber(step) + 1 < steps then return done(advance(step)) end
-  put('doneBy', mined.attempt.hash)
+  put('doneStep', step)
   return done(begin_undo(tonumber(step) + 1, 4, 'FINAL', '', '0'))
 end
 
@@ -27,7 +27,7 @@ if had_by then
   open_job(key('job:' .. had_by))
   if field('state') == 'FINAL' then
     -- Where later steps did what the job is for, only they show what became of it.
-    local told = field('step') == had_step and 'CANCELLED' or 'FINAL'
+    local told = (field('doneStep') or field('step')) == had_step and 'CANCELLED' or 'FINAL'
     emit('transactionFailed', told, nil, failure)
     put('failure', failure)
     set_state(told)
