@@ -143,7 +143,7 @@ export class WebhookPoster {
         await deliveries.end(target, delivery);
         return onOutcome('delivered', durationMs);
       case 'gone':
-        await targets.disable(target, 'gone');
+        await targets.disable(target, 'gone', event.id);
         return onOutcome('gone', durationMs);
       case 'failed': {
         const { reason, retryAfterMs } = posted;
