@@ -46,7 +46,7 @@ export class WebhookPoster {
   constructor(private readonly options: WebhookPosterOptions) {
     const { rules, settings } = options;
     const limits = { timeoutMs: settings.webhookTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
-    this.#safe = createSafeFetch({ ...rules, ...limits });
+    this.#safe = createSafeFetch({ ...rules, ...limits, ignoresBody: true });
   }
 
   /** Something may be due. */

@@ -113,6 +113,27 @@ describe('webhooks', () => {
     expect(await fixture.webhooks.deliveries.count(target)).toMatchObject({ waiting: 0 });
   });
 
+  it('count as delivered by the status alone, also when the answer is compressed', async () => {
+    const { receiver } = await fixture.register(keyId);
+    receiver.answerWith((response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'));
+    await fixture.startWebhooks().take(fixture.event(keyId));
+    expect(await fixture.waitForOutcomes(1)).toEqual({ delivered: 1 });
+  });
+
+  it('do not stop for a target that its owner has enabled since the post that is answered 410', async () => {
+    const { receiver, target } = await fixture.register(keyId);
+    let answer = never;
+    receiver.answerWith((response) => (answer = () => void response.writeHead(410).end()));
+    const { take } = fixture.startWebhooks();
+    await take(fixture.event(keyId));
+    await waitFor('it is posted', () => receiver.posts.length === 1);
+    await fixture.webhooks.targets.disable(target, 'by_owner');
+    await fixture.webhooks.targets.enable(target);
+    answer();
+    await fixture.waitForOutcomes(1);
+    expect(await fixture.webhooks.targets.find(target)).toMatchObject({ disabled: null });
+  });
+
   it.each(['revoked', 'revoked and unreadable'])('drop what waits for a target whose key is %s', async (how) => {
     const { receiver, target } = await fixture.register(keyId);
     await fixture.startWebhooks({ isIdle: true }).take(fixture.event(keyId), fixture.event(keyId));
