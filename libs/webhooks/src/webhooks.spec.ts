@@ -157,6 +157,21 @@ describe('webhooks', () => {
     expect(hanging.posts).toHaveLength(2);
   });
 
+  // Prevents: those that are down and have been due for long take every free post, and the others wait for hours.
+  it('reach a target soon, however many others never answer', async () => {
+    const hanging = await Promise.all([1, 2, 3].map(() => fixture.register(keyId)));
+    for (const { receiver } of hanging) receiver.answerWith(never);
+    await fixture
+      .startWebhooks({ isIdle: true })
+      .take(...Array.from({ length: 20 }, () => fixture.event(keyId)));
+    const otherKey = await fixture.createKey();
+    const { receiver: well } = await fixture.register(otherKey);
+    const settings = { webhookConcurrency: 2, webhookConcurrencyPerTarget: 2, webhookTimeoutMs: 200 };
+    await fixture.startWebhooks({ settings }).take(fixture.event(otherKey));
+    await waitFor('it is posted', () => well.posts.length === 1);
+    expect(hanging.reduce((sum, { receiver }) => sum + receiver.posts.length, 0)).toBeLessThanOrEqual(6);
+  });
+
   it('drop and count the oldest of a target for which too many wait', async () => {
     const { receiver } = await fixture.register(keyId);
     const idle = fixture.startWebhooks({ isIdle: true, settings: { webhookWaitingPerTarget: 2 } });

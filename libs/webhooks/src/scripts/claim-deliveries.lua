@@ -18,7 +18,7 @@ for _, event in ipairs(redis.call('ZRANGEBYSCORE', waiting, '-inf', nowMs, 'LIMI
 end
 local first = redis.call('ZRANGE', waiting, 0, 0, 'WITHSCORES')
 if first[2] then
-  redis.call('ZADD', KEYS[1] .. ':due', first[2], ARGV[1])
+  redis.call('ZADD', KEYS[1] .. ':due', math.max(first[2], nowMs), ARGV[1])
 else
   redis.call('ZREM', KEYS[1] .. ':due', ARGV[1])
 end
