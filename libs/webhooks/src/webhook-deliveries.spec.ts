@@ -82,7 +82,7 @@ describe('the deliveries to webhook targets', () => {
     expect(await counts()).toMatchObject({ waiting: 1 });
     expect(await claim()).toEqual([]);
     await sleep(70);
-    expect(await deliveries.claim(target, 9, LEASE_MS)).toEqual([{ event: two!.event, attempts: 1 }]);
+    expect(await claimOne()).toMatchObject({ event: two!.event, attempts: 1 });
   });
 
   // Prevents: a target that is down for long fills Redis, and so stops everything.
@@ -122,6 +122,19 @@ describe('the deliveries to webhook targets', () => {
     expect([await deliveries.resendAll(target), await deliveries.resendAll(target)]).toEqual([1, 0]);
     expect(await claimOne()).toMatchObject({ event: { id: 'e:2' }, attempts: 0 });
     expect(await listDead()).toEqual([]);
+  });
+
+  it('stay with the process that has claimed them, whatever the one before writes late', async () => {
+    await add([1]);
+    const [late] = await deliveries.claim(target, 1, 0);
+    await sleep(2);
+    expect(await claim()).toEqual(['e:1']);
+    await deliveries.retry(target, late!, 0);
+    expect(await claim()).toEqual([]);
+    await deliveries.giveUp(target, late!, 'never');
+    expect(await counts()).toMatchObject({ waiting: 1, dead: 0 });
+    await deliveries.end(target, late!);
+    expect(await counts()).toMatchObject({ waiting: 0, dead: 0 });
   });
 
   it('are forgotten as dead letters after 30 days', async () => {

@@ -13,6 +13,8 @@ export interface Delivery {
   readonly event: WebhookEvent;
   /** Attempts that failed. */
   readonly attempts: number;
+  /** When the claim ends, in milliseconds of Redis's clock. */
+  readonly until: number;
 }
 
 /** A delivery that was given up. */
@@ -79,24 +81,27 @@ export class WebhookDeliveries {
 
   /** Takes due deliveries for the time of a lease. Those that are not ended by then are due again. */
   async claim(target: TargetName, most: number, leaseMs: number): Promise<Delivery[]> {
-    const contents = (await this.#run(CLAIM_DELIVERIES, [nameOf(target), most, leaseMs])) as string[];
-    return contents.map((content) => JSON.parse(content) as Delivery);
+    const claimed = (await this.#run(CLAIM_DELIVERIES, [nameOf(target), most, leaseMs])) as (string | number)[];
+    return toPairs(claimed).map(([content, until]) => {
+      return { ...(JSON.parse(String(content)) as Pick<Delivery, 'event' | 'attempts'>), until: Number(until) };
+    });
   }
 
   async end(target: TargetName, { event }: Delivery): Promise<void> {
     await this.#run(END_DELIVERY, [nameOf(target), event.id]);
   }
 
-  /** It is due again after the delay. */
-  async retry(target: TargetName, delivery: Delivery, delayMs: number): Promise<void> {
-    await this.#run(END_DELIVERY, [nameOf(target), delivery.event.id, 'retry', JSON.stringify(delivery), delayMs]);
+  /** It is due again after the delay, unless another process has claimed it since. */
+  async retry(target: TargetName, { event, attempts, until }: Delivery, delayMs: number): Promise<void> {
+    const content = JSON.stringify({ attempts, event });
+    await this.#run(END_DELIVERY, [nameOf(target), event.id, 'retry', until, content, delayMs]);
   }
 
-  /** Keeps it as a dead letter. */
-  async giveUp(target: TargetName, delivery: Delivery, reason: string): Promise<void> {
-    const letter = JSON.stringify({ ...delivery, reason });
+  /** Keeps it as a dead letter, unless another process has claimed it since. */
+  async giveUp(target: TargetName, { event, attempts, until }: Delivery, reason: string): Promise<void> {
+    const letter = JSON.stringify({ event, attempts, reason });
     const limits = [LETTERS_KEPT_MS, LETTERS_OF_TARGET];
-    await this.#run(END_DELIVERY, [nameOf(target), delivery.event.id, 'dead', letter, ...limits]);
+    await this.#run(END_DELIVERY, [nameOf(target), event.id, 'dead', until, letter, ...limits]);
   }
 
   /** How much waits for a target, was given up, and was dropped because too much waited. */

@@ -147,7 +147,7 @@ export class WebhookPoster {
         return onOutcome('gone', durationMs);
       case 'failed': {
         const { reason, retryAfterMs } = posted;
-        const failed: Delivery = { event, attempts: attempts + 1 };
+        const failed: Delivery = { ...delivery, attempts: attempts + 1 };
         if (failed.attempts < settings.webhookAttempts) {
           await deliveries.retry(target, failed, retryDelay(failed.attempts, retryAfterMs, settings));
           return onOutcome('failed', durationMs);

@@ -1,6 +1,7 @@
 -- Atomic: two processes must not take one delivery. It stays in the list and is due again after the lease, so that the
--- delivery of a process that was killed is repeated. KEYS[1] the subject; ARGV target, most, lease in milliseconds.
--- Returns the contents.
+-- delivery of a process that was killed is repeated. The target goes behind all that are due by now, so that one with
+-- much that is due does not keep the others waiting. KEYS[1] the subject; ARGV target, most, lease in milliseconds.
+-- Returns content and end of the lease, in turn.
 local now = redis.call('TIME')
 local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
 local waiting = KEYS[1] .. ':waiting:' .. ARGV[1]
@@ -10,6 +11,7 @@ for _, event in ipairs(redis.call('ZRANGEBYSCORE', waiting, '-inf', nowMs, 'LIMI
   if content then
     redis.call('ZADD', waiting, nowMs + ARGV[3], event)
     table.insert(claimed, content)
+    table.insert(claimed, nowMs + ARGV[3])
   else
     -- A copy may have one without the other.
     redis.call('ZREM', waiting, event)
