@@ -124,6 +124,46 @@ describe('the deliveries to webhook targets', () => {
     expect(await listDead()).toEqual([]);
   });
 
+  const giveUpAll = async () => {
+    for (const delivery of await deliveries.claim(target, 1_000, LEASE_MS)) {
+      await deliveries.giveUp(target, delivery, 'never');
+    }
+  };
+
+  it('do not crowd out what follows when they are sent again, also where the order is a number', async () => {
+    const addOf = (from: number, to: number) =>
+      deliveries.add([{ target, announced: announce(to) }], 2, { from, to });
+    await addOf(0, 1);
+    await addOf(1, 2);
+    await giveUpAll();
+    await deliveries.resendAll(target);
+    await addOf(2, 3);
+    expect(await claim()).toEqual(['e:2', 'e:3']);
+  });
+
+  it('are sent again once each, also when they are given up again meanwhile', async () => {
+    await add(Array.from({ length: 250 }, (_, index) => index), { most: 250 });
+    await giveUpAll();
+    let isOver = false;
+    const failing = (async () => {
+      while (!isOver) await giveUpAll();
+    })();
+    const resent = await deliveries.resendAll(target);
+    isOver = true;
+    await failing;
+    expect(resent).toBe(250);
+  });
+
+  // A copy may have one without the other.
+  it('are sent again beside those whose content is lost', async () => {
+    await add(Array.from({ length: 150 }, (_, index) => index), { most: 150 });
+    await giveUpAll();
+    const lost = Array.from({ length: 100 }, (_, index) => `e:${index + 50}`);
+    await redis.hdel(`tollgate:{webhooks}:jobs:letters:one/${target.id}`, ...lost);
+    expect(await deliveries.resendAll(target)).toBe(50);
+    expect(await counts()).toMatchObject({ waiting: 50, dead: 0 });
+  });
+
   it('stay with the process that has claimed them, whatever the one before writes late', async () => {
     await add([1]);
     const [late] = await deliveries.claim(target, 1, 0);

@@ -126,15 +126,22 @@ export class WebhookDeliveries {
   /** Starts a dead letter again, with all attempts. False: the target has no such letter. */
   async resend(target: TargetName, eventId: string): Promise<boolean> {
     const text = await this.redis.hget(this.#keyOf('letters', target), eventId);
-    return text !== null && (await this.#resend(target, [JSON.parse(text) as FailedDelivery])) === 1;
+    return text !== null && (await this.#resend(target, [[eventId, text]])) === 1;
   }
 
   /** Starts all current dead letters of a target again; returns their number. */
   async resendAll(target: TargetName): Promise<number> {
+    let newest: number | null = null;
     for (let resent = 0; ;) {
-      const page = await this.#readDead(target, PAGE);
-      if (page.length === 0) return resent;
-      resent += await this.#resend(target, page);
+      // Those that are given up again meanwhile stay.
+      const page = await this.#readPage(target, PAGE, newest ?? '+inf');
+      const [first] = page;
+      if (first === undefined) return resent;
+      newest ??= first.failedAtMs;
+      resent += await this.#resend(
+        target,
+        page.map(({ id, text }) => [id, text]),
+      );
     }
   }
 
@@ -154,19 +161,28 @@ export class WebhookDeliveries {
   }
 
   async #readDead(target: TargetName, count: number): Promise<FailedDelivery[]> {
-    const ids = await this.redis.zrevrange(this.#keyOf('dead', target), 0, count - 1, 'WITHSCORES');
+    const page = await this.#readPage(target, count);
+    return page.flatMap(({ text, failedAtMs }) =>
+      text === null ? [] : [{ ...(JSON.parse(text) as FailedDelivery), target, failedAtMs }],
+    );
+  }
+
+  /** `text`: null where a copy has lost it. */
+  async #readPage(target: TargetName, count: number, newest: number | '+inf' = '+inf') {
+    const key = this.#keyOf('dead', target);
+    const ids = await this.redis.zrevrangebyscore(key, newest, '-inf', 'WITHSCORES', 'LIMIT', 0, count);
     if (ids.length === 0) return [];
     const pairs = toPairs(ids);
     const texts = await this.redis.hmget(this.#keyOf('letters', target), ...pairs.map(([id = '']) => id));
-    return pairs.flatMap(([, failedAt], index) => {
-      const text = texts[index];
-      if (text === null || text === undefined) return [];
-      return [{ ...(JSON.parse(text) as FailedDelivery), target, failedAtMs: Number(failedAt) }];
+    return pairs.map(([id = '', failedAt], index) => {
+      return { id, text: texts[index] ?? null, failedAtMs: Number(failedAt) };
     });
   }
 
-  async #resend(target: TargetName, letters: readonly Pick<FailedDelivery, 'event'>[]): Promise<number> {
-    const args = letters.flatMap(({ event }) => [event.id, JSON.stringify({ attempts: 0, event })]);
+  async #resend(target: TargetName, letters: readonly (readonly [id: string, text: string | null])[]): Promise<number> {
+    const restart = (text: string) =>
+      JSON.stringify({ attempts: 0, event: (JSON.parse(text) as Pick<FailedDelivery, 'event'>).event });
+    const args = letters.flatMap(([id, text]) => [id, text === null ? '' : restart(text)]);
     return (await this.#run(RESEND_LETTERS, [nameOf(target), ...args])) as number;
   }
 
