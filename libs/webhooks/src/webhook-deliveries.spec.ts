@@ -44,10 +44,10 @@ describe('the deliveries to webhook targets', () => {
     ...{ keyId: 'one', order: number },
     event: { id: `e:${number}`, type: 'jobCompleted', at: new Date(at).toISOString() },
   });
-  const add = (numbers: readonly number[], { to = target, most = 100 } = {}) =>
+  const add = (numbers: readonly number[], { to = target, most = 100, inAll = 1_000 } = {}) =>
     deliveries.add(
       numbers.map((number) => ({ target: to, announced: announce(number) })),
-      most,
+      { perTarget: most, inAll },
     );
   const claim = async (from = target, leaseMs = LEASE_MS): Promise<string[]> =>
     (await deliveries.claim(from, 100, leaseMs)).map(({ event }) => event.id);
@@ -98,6 +98,22 @@ describe('the deliveries to webhook targets', () => {
     ]);
   });
 
+  // Prevents: many targets that are down fill the Redis of the ledger, and payments stop.
+  it('are bounded in all, with the dead letters: the target with the most loses its oldest', async () => {
+    await add([1, 2, 3, 4]);
+    await deliveries.giveUp(target, await claimOne(), 'never');
+    expect(await add([5, 6], { to: other, inAll: 5 })).toEqual([{ target: target.id, dropped: 1 }]);
+    expect([await counts(), await counts(other)]).toEqual([
+      { waiting: 3, dead: 0, crowdedOut: 1 },
+      { waiting: 2, dead: 0, crowdedOut: 0 },
+    ]);
+    expect(await add([7], { to: target, inAll: 5 })).toEqual([{ target: target.id, dropped: 1 }]);
+    expect(await claim()).toEqual(['e:3', 'e:4', 'e:7']);
+    for (const delivery of await deliveries.claim(other, 9, LEASE_MS)) await deliveries.end(other, delivery);
+    expect(await add([8, 9], { inAll: 5 })).toEqual([]);
+    expect(await counts()).toMatchObject({ waiting: 5 });
+  });
+
   it('are bounded however many processes add at once', async () => {
     const batches = Array.from({ length: 12 }, (_, index) => [1, 2, 3, 4, 5].map((one) => index * 5 + one));
     await Promise.all(batches.map((batch) => add(batch, { most: 5 })));
@@ -132,7 +148,7 @@ describe('the deliveries to webhook targets', () => {
 
   it('do not crowd out what follows when they are sent again, also where the order is a number', async () => {
     const addOf = (from: number, to: number) =>
-      deliveries.add([{ target, announced: announce(to) }], 2, { from, to });
+      deliveries.add([{ target, announced: announce(to) }], { perTarget: 2, inAll: 9 }, { from, to });
     await addOf(0, 1);
     await addOf(1, 2);
     await giveUpAll();
@@ -142,7 +158,10 @@ describe('the deliveries to webhook targets', () => {
   });
 
   it('are sent again once each, also when they are given up again meanwhile', async () => {
-    await add(Array.from({ length: 250 }, (_, index) => index), { most: 250 });
+    await add(
+      Array.from({ length: 250 }, (_, index) => index),
+      { most: 250 },
+    );
     await giveUpAll();
     let isOver = false;
     const failing = (async () => {
@@ -156,7 +175,10 @@ describe('the deliveries to webhook targets', () => {
 
   // A copy may have one without the other.
   it('are sent again beside those whose content is lost', async () => {
-    await add(Array.from({ length: 150 }, (_, index) => index), { most: 150 });
+    await add(
+      Array.from({ length: 150 }, (_, index) => index),
+      { most: 150 },
+    );
     await giveUpAll();
     const lost = Array.from({ length: 100 }, (_, index) => `e:${index + 50}`);
     await redis.hdel(`tollgate:{webhooks}:jobs:letters:one/${target.id}`, ...lost);
@@ -216,7 +238,7 @@ describe('the deliveries to webhook targets', () => {
 
   it('move the position of their source with them, from where it is alone', async () => {
     const addOf = (from: number, to: number) =>
-      deliveries.add([{ target, announced: announce(to) }], 100, { from, to });
+      deliveries.add([{ target, announced: announce(to) }], { perTarget: 9, inAll: 9 }, { from, to });
     expect(await deliveries.readPosition()).toBe(0);
     await addOf(0, 7);
     await expect(addOf(0, 8)).rejects.toThrow('the position was moved meanwhile');
@@ -228,7 +250,7 @@ describe('the deliveries to webhook targets', () => {
     const times = [1, 2, 3, 4].map((day) => Date.now() - day * DAY_MS);
     await deliveries.add(
       times.map((at, index) => ({ target, announced: announce(index, at) })),
-      100,
+      { perTarget: 9, inAll: 9 },
     );
     const claimed = await deliveries.claim(target, 9, 0);
     for (const delivery of [claimed[0]!, claimed[2]!]) await deliveries.giveUp(target, delivery, 'never');

@@ -50,20 +50,22 @@ export class WebhookDeliveries {
 
   /**
    * Adds deliveries; those that wait already are not added again. Returns how many of a target's oldest were dropped.
-   * @param most that wait for one target
+   * @param most that wait for one target, and that are kept for all of the subject, dead letters included
    * @param moved the position of the source before and behind these events, which is moved in the same step
    * @throws Error if the stored position is another one by now: read again from there
    */
   async add(
     added: readonly { target: TargetName; announced: Announced }[],
-    most: number,
+    most: { perTarget: number; inAll: number },
     moved?: { from: number; to: number },
   ): Promise<{ target: string; dropped: number }[]> {
     const args = added.flatMap(({ target: { keyId, id }, announced: { event, order } }) => [
       ...[keyId, id, event.id, order, JSON.stringify({ attempts: 0, event })],
     ]);
     const position = moved === undefined ? ['', ''] : [moved.from, moved.to];
-    const reply = (await this.#run(ADD_DELIVERIES, [most, ...position, ...args])) as (string | number)[] | null;
+    const reply = (await this.#run(ADD_DELIVERIES, [most.perTarget, most.inAll, ...position, ...args])) as
+      | (string | number)[]
+      | null;
     if (reply === null) throw new Error('the position was moved meanwhile, by another process or a restart of Redis');
     return toPairs(reply).map(([name, dropped]) => ({ target: parseName(String(name)).id, dropped: Number(dropped) }));
   }

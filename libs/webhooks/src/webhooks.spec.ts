@@ -161,9 +161,7 @@ describe('webhooks', () => {
   it('reach a target soon, however many others never answer', async () => {
     const hanging = await Promise.all([1, 2, 3].map(() => fixture.register(keyId)));
     for (const { receiver } of hanging) receiver.answerWith(never);
-    await fixture
-      .startWebhooks({ isIdle: true })
-      .take(...Array.from({ length: 20 }, () => fixture.event(keyId)));
+    await fixture.startWebhooks({ isIdle: true }).take(...Array.from({ length: 20 }, () => fixture.event(keyId)));
     const otherKey = await fixture.createKey();
     const { receiver: well } = await fixture.register(otherKey);
     const settings = { webhookConcurrency: 2, webhookConcurrencyPerTarget: 2, webhookTimeoutMs: 200 };

@@ -38,7 +38,7 @@ describe('tollgate webhooks', () => {
         const event = { id: `j1:FINAL:${index}`, type: 'transactionFailed', at: new Date(index).toISOString() };
         return { target, announced: { keyId: 'k1', order: index, event } };
       }),
-      most,
+      { perTarget: most, inAll: most },
     );
   /** Lets deliveries fail for good, and returns their ids. */
   const giveUp = async (count: number): Promise<string[]> => {
