@@ -105,9 +105,9 @@ describe('webhooks', () => {
   it('stop for a target that answers 410, and drop what waits for it', async () => {
     const { receiver, target } = await fixture.register(keyId);
     receiver.answerWith(500, 410);
-    const { take } = fixture.startWebhooks();
-    await take(fixture.event(keyId));
-    expect(await fixture.waitForOutcomes(2)).toEqual({ failed: 1, gone: 1 });
+    const { take } = fixture.startWebhooks({ settings: { webhookConcurrencyPerTarget: 1 } });
+    await take(fixture.event(keyId), fixture.event(keyId));
+    expect(await fixture.waitForOutcomes(3)).toEqual({ failed: 1, gone: 1, dropped: 1 });
     expect(await fixture.webhooks.targets.find(target)).toMatchObject({ disabled: 'gone' });
     await take(fixture.event(keyId));
     expect(await fixture.webhooks.deliveries.count(target)).toMatchObject({ waiting: 0 });
