@@ -4,6 +4,8 @@
 -- Returns content and end of the lease, in turn.
 local now = redis.call('TIME')
 local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
+-- Redis takes this when it is full, and then the rest of the script: what is delivered makes room.
+redis.call('ZREM', KEYS[1] .. ':due', ARGV[1])
 local waiting = KEYS[1] .. ':waiting:' .. ARGV[1]
 local claimed = {}
 for _, event in ipairs(redis.call('ZRANGEBYSCORE', waiting, '-inf', nowMs, 'LIMIT', 0, ARGV[2])) do
@@ -19,9 +21,5 @@ for _, event in ipairs(redis.call('ZRANGEBYSCORE', waiting, '-inf', nowMs, 'LIMI
   end
 end
 local first = redis.call('ZRANGE', waiting, 0, 0, 'WITHSCORES')
-if first[2] then
-  redis.call('ZADD', KEYS[1] .. ':due', math.max(first[2], nowMs), ARGV[1])
-else
-  redis.call('ZREM', KEYS[1] .. ':due', ARGV[1])
-end
+if first[2] then redis.call('ZADD', KEYS[1] .. ':due', math.max(first[2], nowMs), ARGV[1]) end
 return claimed

@@ -7,6 +7,8 @@ local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
 local key = function(part) return KEYS[1] .. ':' .. part .. ':' .. ARGV[1] end
 local score = redis.call('ZSCORE', key('waiting'), ARGV[2])
 if not score or (ARGV[3] and tonumber(score) ~= tonumber(ARGV[4])) then return 0 end
+-- Redis takes this when it is full, and then the rest of the script.
+redis.call('HDEL', key('events'), ARGV[2])
 if ARGV[3] == 'retry' then
   redis.call('ZADD', key('waiting'), nowMs + ARGV[6], ARGV[2])
   redis.call('HSET', key('events'), ARGV[2], ARGV[5])
@@ -15,7 +17,6 @@ if ARGV[3] == 'retry' then
 end
 redis.call('ZREM', key('waiting'), ARGV[2])
 redis.call('ZREM', key('order'), ARGV[2])
-redis.call('HDEL', key('events'), ARGV[2])
 if ARGV[3] ~= 'dead' then return 1 end
 redis.call('ZADD', key('dead'), nowMs, ARGV[2])
 redis.call('HSET', key('letters'), ARGV[2], ARGV[5])
