@@ -74,6 +74,12 @@ describe('the deliveries to webhook targets', () => {
     expect(await counts()).toEqual({ waiting: 3, dead: 0, crowdedOut: 0 });
   });
 
+  it('are added at once for however many targets', async () => {
+    const numbers = Array.from({ length: 30_000 }, (_, index) => index);
+    await add(numbers, { most: 30_000, inAll: 30_000 });
+    expect(await counts()).toMatchObject({ waiting: 30_000 });
+  });
+
   it('end when they are delivered; the next attempt of the others is due after its delay, with its count', async () => {
     await add([1, 2]);
     const [one, two] = await deliveries.claim(target, 9, LEASE_MS);
