@@ -150,7 +150,9 @@ describe.each([
     if (registered.outcome !== 'registered') throw new Error(JSON.stringify(registered));
     const { target } = registered;
     const event = { id: 'event', type: 'jobCompleted', at: new Date().toISOString() };
-    expect(await deliveries.add([{ target, announced: { keyId: key.id, order: 1, event } }], 1)).toEqual([]);
+    expect(
+      await deliveries.add([{ target, announced: { keyId: key.id, order: 1, event } }], { perTarget: 1, inAll: 1 }),
+    ).toEqual([]);
     expect((await deliveries.listDue()).due).toHaveLength(1);
     expect(await deliveries.claim(target, 9, 60_000)).toHaveLength(1);
     expect(await targets.remove(target)).toBe(true);

@@ -91,7 +91,7 @@ describe('the bookkeeper as a user of Redis', () => {
     const add = (order: number) => {
       const event = { id: `event-${order}`, type: 'payment.answered', at: new Date(0).toISOString() };
       const announced = { keyId: null, order, event };
-      return deliveries.add([{ target, announced }], 2, { from: order - 1, to: order });
+      return deliveries.add([{ target, announced }], { perTarget: 2, inAll: 2 }, { from: order - 1, to: order });
     };
     for (const order of [1, 2, 3, 4]) await add(order);
     expect([await deliveries.readPosition(), (await deliveries.listDue()).due.length]).toEqual([4, 1]);

@@ -10,6 +10,8 @@ export interface SafeFetchOptions extends TargetRules {
   timeoutMs: number;
   /** Reading a longer body fails. */
   maxResponseBytes: number;
+  /** The caller reads no body: its coding does not matter. */
+  ignoresBody?: boolean;
   /** Only GET and HEAD follow redirects, and not with `redirect: 'manual'`; default 3. */
   maxRedirects?: number;
 }
@@ -113,7 +115,7 @@ async function follow(input: string | URL, init: Init, agent: Agent, options: Sa
   let url = parseTarget(input, options);
   let headers = new Headers(init.headers);
   for (let redirects = 0; ; redirects++) {
-    const response = await send(url, { ...init, method, headers }, agent);
+    const response = await send(url, { ...init, method, headers }, agent, options);
     const location = REDIRECTS.includes(response.status) ? response.headers.get('location') : null;
     if (location === null || init.redirect === 'manual') return response;
     await response.body?.cancel();
@@ -131,7 +133,12 @@ async function follow(input: string | URL, init: Init, agent: Agent, options: Sa
   }
 }
 
-async function send(url: URL, init: Init & { headers: Headers }, agent: Agent): Promise<Sent> {
+async function send(
+  url: URL,
+  init: Init & { headers: Headers },
+  agent: Agent,
+  { ignoresBody = false }: SafeFetchOptions,
+): Promise<Sent> {
   const { method, body, signal } = init;
   const headers = { ...Object.fromEntries(init.headers), 'accept-encoding': 'identity' };
   const response = await fetch(url, {
@@ -145,7 +152,7 @@ async function send(url: URL, init: Init & { headers: Headers }, agent: Agent): 
     throw error instanceof TypeError && error.cause instanceof TargetRefusedError ? error.cause : error;
   });
   const encoding = response.headers.get('content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() === 'identity') return response;
+  if (ignoresBody || encoding.toLowerCase() === 'identity') return response;
   await response.body?.cancel();
   throw new TargetRefusedError(
     'encoded_answer',

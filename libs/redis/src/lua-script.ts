@@ -20,11 +20,13 @@ export class LuaScript {
     args: readonly (string | number)[],
   ): Promise<unknown> {
     const named = typeof keys === 'string' ? [keys] : keys;
+    // By `call`, which takes a list: a function of JavaScript takes some 100,000 arguments.
+    const rest = [named.length, ...named, ...args];
     try {
-      return await redis.evalsha(this.sha, named.length, ...named, ...args);
+      return await redis.call('evalsha', [this.sha, ...rest]);
     } catch (error) {
       if (!isScriptMissing(error)) throw error;
-      return redis.eval(this.lua, named.length, ...named, ...args);
+      return redis.call('eval', [this.lua, ...rest]);
     }
   }
 }

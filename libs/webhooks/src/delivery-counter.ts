@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 /**
- * `dropped`: the target is disabled, or its key is revoked. `crowded_out`: too many events waited for it.
+ * `dropped`: the target is disabled, or its key is revoked. `crowded_out`: too many events were kept, for it or in all.
  */
 export type DeliveryOutcome = 'delivered' | 'dropped' | 'crowded_out' | 'gone' | 'failed' | 'dead';
 
@@ -19,7 +19,7 @@ export interface WebhookMetrics {
 export function createDeliveryCounter(registry: Registry, metrics: WebhookMetrics): CountDelivery {
   const outcomes = new Counter({
     name: metrics.outcomes,
-    help: 'Attempts to deliver an event to a webhook target, by outcome; crowded_out: too many events waited for the target.',
+    help: 'Attempts to deliver an event to a webhook target, by outcome; crowded_out: too many events were kept.',
     labelNames: ['outcome'],
     registers: [registry],
   });

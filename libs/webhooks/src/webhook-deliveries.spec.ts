@@ -44,10 +44,10 @@ describe('the deliveries to webhook targets', () => {
     ...{ keyId: 'one', order: number },
     event: { id: `e:${number}`, type: 'jobCompleted', at: new Date(at).toISOString() },
   });
-  const add = (numbers: readonly number[], { to = target, most = 100 } = {}) =>
+  const add = (numbers: readonly number[], { to = target, most = 100, inAll = 1_000 } = {}) =>
     deliveries.add(
       numbers.map((number) => ({ target: to, announced: announce(number) })),
-      most,
+      { perTarget: most, inAll },
     );
   const claim = async (from = target, leaseMs = LEASE_MS): Promise<string[]> =>
     (await deliveries.claim(from, 100, leaseMs)).map(({ event }) => event.id);
@@ -74,6 +74,12 @@ describe('the deliveries to webhook targets', () => {
     expect(await counts()).toEqual({ waiting: 3, dead: 0, crowdedOut: 0 });
   });
 
+  it('are added at once for however many targets', async () => {
+    const numbers = Array.from({ length: 30_000 }, (_, index) => index);
+    await add(numbers, { most: 30_000, inAll: 30_000 });
+    expect(await counts()).toMatchObject({ waiting: 30_000 });
+  });
+
   it('end when they are delivered; the next attempt of the others is due after its delay, with its count', async () => {
     await add([1, 2]);
     const [one, two] = await deliveries.claim(target, 9, LEASE_MS);
@@ -82,7 +88,7 @@ describe('the deliveries to webhook targets', () => {
     expect(await counts()).toMatchObject({ waiting: 1 });
     expect(await claim()).toEqual([]);
     await sleep(70);
-    expect(await deliveries.claim(target, 9, LEASE_MS)).toEqual([{ event: two!.event, attempts: 1 }]);
+    expect(await claimOne()).toMatchObject({ event: two!.event, attempts: 1 });
   });
 
   // Prevents: a target that is down for long fills Redis, and so stops everything.
@@ -96,6 +102,22 @@ describe('the deliveries to webhook targets', () => {
       { waiting: 3, crowdedOut: 4 },
       { waiting: 2, crowdedOut: 0 },
     ]);
+  });
+
+  // Prevents: many targets that are down fill the Redis of the ledger, and payments stop.
+  it('are bounded in all, with the dead letters: the target with the most loses its oldest', async () => {
+    await add([1, 2, 3, 4]);
+    await deliveries.giveUp(target, await claimOne(), 'never');
+    expect(await add([5, 6], { to: other, inAll: 5 })).toEqual([{ target: target.id, dropped: 1 }]);
+    expect([await counts(), await counts(other)]).toEqual([
+      { waiting: 3, dead: 0, crowdedOut: 1 },
+      { waiting: 2, dead: 0, crowdedOut: 0 },
+    ]);
+    expect(await add([7], { to: target, inAll: 5 })).toEqual([{ target: target.id, dropped: 1 }]);
+    expect(await claim()).toEqual(['e:3', 'e:4', 'e:7']);
+    for (const delivery of await deliveries.claim(other, 9, LEASE_MS)) await deliveries.end(other, delivery);
+    expect(await add([8, 9], { inAll: 5 })).toEqual([]);
+    expect(await counts()).toMatchObject({ waiting: 5 });
   });
 
   it('are bounded however many processes add at once', async () => {
@@ -122,6 +144,65 @@ describe('the deliveries to webhook targets', () => {
     expect([await deliveries.resendAll(target), await deliveries.resendAll(target)]).toEqual([1, 0]);
     expect(await claimOne()).toMatchObject({ event: { id: 'e:2' }, attempts: 0 });
     expect(await listDead()).toEqual([]);
+  });
+
+  const giveUpAll = async () => {
+    for (const delivery of await deliveries.claim(target, 1_000, LEASE_MS)) {
+      await deliveries.giveUp(target, delivery, 'never');
+    }
+  };
+
+  it('do not crowd out what follows when they are sent again, also where the order is a number', async () => {
+    const addOf = (from: number, to: number) =>
+      deliveries.add([{ target, announced: announce(to) }], { perTarget: 2, inAll: 9 }, { from, to });
+    await addOf(0, 1);
+    await addOf(1, 2);
+    await giveUpAll();
+    await deliveries.resendAll(target);
+    await addOf(2, 3);
+    expect(await claim()).toEqual(['e:2', 'e:3']);
+  });
+
+  it('are sent again once each, also when they are given up again meanwhile', async () => {
+    await add(
+      Array.from({ length: 250 }, (_, index) => index),
+      { most: 250 },
+    );
+    await giveUpAll();
+    let isOver = false;
+    const failing = (async () => {
+      while (!isOver) await giveUpAll();
+    })();
+    const resent = await deliveries.resendAll(target);
+    isOver = true;
+    await failing;
+    expect(resent).toBe(250);
+  });
+
+  // A copy may have one without the other.
+  it('are sent again beside those whose content is lost', async () => {
+    await add(
+      Array.from({ length: 150 }, (_, index) => index),
+      { most: 150 },
+    );
+    await giveUpAll();
+    const lost = Array.from({ length: 100 }, (_, index) => `e:${index + 50}`);
+    await redis.hdel(`tollgate:{webhooks}:jobs:letters:one/${target.id}`, ...lost);
+    expect(await deliveries.resendAll(target)).toBe(50);
+    expect(await counts()).toMatchObject({ waiting: 50, dead: 0 });
+  });
+
+  it('stay with the process that has claimed them, whatever the one before writes late', async () => {
+    await add([1]);
+    const [late] = await deliveries.claim(target, 1, 0);
+    await sleep(2);
+    expect(await claim()).toEqual(['e:1']);
+    await deliveries.retry(target, late!, 0);
+    expect(await claim()).toEqual([]);
+    await deliveries.giveUp(target, late!, 'never');
+    expect(await counts()).toMatchObject({ waiting: 1, dead: 0 });
+    await deliveries.end(target, late!);
+    expect(await counts()).toMatchObject({ waiting: 0, dead: 0 });
   });
 
   it('are forgotten as dead letters after 30 days', async () => {
@@ -163,7 +244,7 @@ describe('the deliveries to webhook targets', () => {
 
   it('move the position of their source with them, from where it is alone', async () => {
     const addOf = (from: number, to: number) =>
-      deliveries.add([{ target, announced: announce(to) }], 100, { from, to });
+      deliveries.add([{ target, announced: announce(to) }], { perTarget: 9, inAll: 9 }, { from, to });
     expect(await deliveries.readPosition()).toBe(0);
     await addOf(0, 7);
     await expect(addOf(0, 8)).rejects.toThrow('the position was moved meanwhile');
@@ -175,7 +256,7 @@ describe('the deliveries to webhook targets', () => {
     const times = [1, 2, 3, 4].map((day) => Date.now() - day * DAY_MS);
     await deliveries.add(
       times.map((at, index) => ({ target, announced: announce(index, at) })),
-      100,
+      { perTarget: 9, inAll: 9 },
     );
     const claimed = await deliveries.claim(target, 9, 0);
     for (const delivery of [claimed[0]!, claimed[2]!]) await deliveries.giveUp(target, delivery, 'never');

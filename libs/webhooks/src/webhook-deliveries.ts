@@ -13,6 +13,8 @@ export interface Delivery {
   readonly event: WebhookEvent;
   /** Attempts that failed. */
   readonly attempts: number;
+  /** When the claim ends, in milliseconds of Redis's clock. */
+  readonly until: number;
 }
 
 /** A delivery that was given up. */
@@ -48,20 +50,22 @@ export class WebhookDeliveries {
 
   /**
    * Adds deliveries; those that wait already are not added again. Returns how many of a target's oldest were dropped.
-   * @param most that wait for one target
+   * @param most that wait for one target, and that are kept for all of the subject, dead letters included
    * @param moved the position of the source before and behind these events, which is moved in the same step
    * @throws Error if the stored position is another one by now: read again from there
    */
   async add(
     added: readonly { target: TargetName; announced: Announced }[],
-    most: number,
+    most: { perTarget: number; inAll: number },
     moved?: { from: number; to: number },
   ): Promise<{ target: string; dropped: number }[]> {
     const args = added.flatMap(({ target: { keyId, id }, announced: { event, order } }) => [
       ...[keyId, id, event.id, order, JSON.stringify({ attempts: 0, event })],
     ]);
     const position = moved === undefined ? ['', ''] : [moved.from, moved.to];
-    const reply = (await this.#run(ADD_DELIVERIES, [most, ...position, ...args])) as (string | number)[] | null;
+    const reply = (await this.#run(ADD_DELIVERIES, [most.perTarget, most.inAll, ...position, ...args])) as
+      | (string | number)[]
+      | null;
     if (reply === null) throw new Error('the position was moved meanwhile, by another process or a restart of Redis');
     return toPairs(reply).map(([name, dropped]) => ({ target: parseName(String(name)).id, dropped: Number(dropped) }));
   }
@@ -79,24 +83,27 @@ export class WebhookDeliveries {
 
   /** Takes due deliveries for the time of a lease. Those that are not ended by then are due again. */
   async claim(target: TargetName, most: number, leaseMs: number): Promise<Delivery[]> {
-    const contents = (await this.#run(CLAIM_DELIVERIES, [nameOf(target), most, leaseMs])) as string[];
-    return contents.map((content) => JSON.parse(content) as Delivery);
+    const claimed = (await this.#run(CLAIM_DELIVERIES, [nameOf(target), most, leaseMs])) as (string | number)[];
+    return toPairs(claimed).map(([content, until]) => {
+      return { ...(JSON.parse(String(content)) as Pick<Delivery, 'event' | 'attempts'>), until: Number(until) };
+    });
   }
 
   async end(target: TargetName, { event }: Delivery): Promise<void> {
     await this.#run(END_DELIVERY, [nameOf(target), event.id]);
   }
 
-  /** It is due again after the delay. */
-  async retry(target: TargetName, delivery: Delivery, delayMs: number): Promise<void> {
-    await this.#run(END_DELIVERY, [nameOf(target), delivery.event.id, 'retry', JSON.stringify(delivery), delayMs]);
+  /** It is due again after the delay, unless another process has claimed it since. */
+  async retry(target: TargetName, { event, attempts, until }: Delivery, delayMs: number): Promise<void> {
+    const content = JSON.stringify({ attempts, event });
+    await this.#run(END_DELIVERY, [nameOf(target), event.id, 'retry', until, content, delayMs]);
   }
 
-  /** Keeps it as a dead letter. */
-  async giveUp(target: TargetName, delivery: Delivery, reason: string): Promise<void> {
-    const letter = JSON.stringify({ ...delivery, reason });
+  /** Keeps it as a dead letter, unless another process has claimed it since. */
+  async giveUp(target: TargetName, { event, attempts, until }: Delivery, reason: string): Promise<void> {
+    const letter = JSON.stringify({ event, attempts, reason });
     const limits = [LETTERS_KEPT_MS, LETTERS_OF_TARGET];
-    await this.#run(END_DELIVERY, [nameOf(target), delivery.event.id, 'dead', letter, ...limits]);
+    await this.#run(END_DELIVERY, [nameOf(target), event.id, 'dead', until, letter, ...limits]);
   }
 
   /** How much waits for a target, was given up, and was dropped because too much waited. */
@@ -121,15 +128,22 @@ export class WebhookDeliveries {
   /** Starts a dead letter again, with all attempts. False: the target has no such letter. */
   async resend(target: TargetName, eventId: string): Promise<boolean> {
     const text = await this.redis.hget(this.#keyOf('letters', target), eventId);
-    return text !== null && (await this.#resend(target, [JSON.parse(text) as FailedDelivery])) === 1;
+    return text !== null && (await this.#resend(target, [[eventId, text]])) === 1;
   }
 
   /** Starts all current dead letters of a target again; returns their number. */
   async resendAll(target: TargetName): Promise<number> {
+    let newest: number | null = null;
     for (let resent = 0; ;) {
-      const page = await this.#readDead(target, PAGE);
-      if (page.length === 0) return resent;
-      resent += await this.#resend(target, page);
+      // Those that are given up again meanwhile stay.
+      const page = await this.#readPage(target, PAGE, newest ?? '+inf');
+      const [first] = page;
+      if (first === undefined) return resent;
+      newest ??= first.failedAtMs;
+      resent += await this.#resend(
+        target,
+        page.map(({ id, text }) => [id, text]),
+      );
     }
   }
 
@@ -149,19 +163,28 @@ export class WebhookDeliveries {
   }
 
   async #readDead(target: TargetName, count: number): Promise<FailedDelivery[]> {
-    const ids = await this.redis.zrevrange(this.#keyOf('dead', target), 0, count - 1, 'WITHSCORES');
+    const page = await this.#readPage(target, count);
+    return page.flatMap(({ text, failedAtMs }) =>
+      text === null ? [] : [{ ...(JSON.parse(text) as FailedDelivery), target, failedAtMs }],
+    );
+  }
+
+  /** `text`: null where a copy has lost it. */
+  async #readPage(target: TargetName, count: number, newest: number | '+inf' = '+inf') {
+    const key = this.#keyOf('dead', target);
+    const ids = await this.redis.zrevrangebyscore(key, newest, '-inf', 'WITHSCORES', 'LIMIT', 0, count);
     if (ids.length === 0) return [];
     const pairs = toPairs(ids);
     const texts = await this.redis.hmget(this.#keyOf('letters', target), ...pairs.map(([id = '']) => id));
-    return pairs.flatMap(([, failedAt], index) => {
-      const text = texts[index];
-      if (text === null || text === undefined) return [];
-      return [{ ...(JSON.parse(text) as FailedDelivery), target, failedAtMs: Number(failedAt) }];
+    return pairs.map(([id = '', failedAt], index) => {
+      return { id, text: texts[index] ?? null, failedAtMs: Number(failedAt) };
     });
   }
 
-  async #resend(target: TargetName, letters: readonly Pick<FailedDelivery, 'event'>[]): Promise<number> {
-    const args = letters.flatMap(({ event }) => [event.id, JSON.stringify({ attempts: 0, event })]);
+  async #resend(target: TargetName, letters: readonly (readonly [id: string, text: string | null])[]): Promise<number> {
+    const restart = (text: string) =>
+      JSON.stringify({ attempts: 0, event: (JSON.parse(text) as Pick<FailedDelivery, 'event'>).event });
+    const args = letters.flatMap(([id, text]) => [id, text === null ? '' : restart(text)]);
     return (await this.#run(RESEND_LETTERS, [nameOf(target), ...args])) as number;
   }
 

@@ -80,6 +80,18 @@ describe('webhooks, during failures,', () => {
     await dns.close();
   });
 
+  // Prevents: what waits fills Redis, and cannot leave it because Redis is full.
+  it('are posted while Redis is full', async () => {
+    const { receiver, target } = await fixture.register(keyId);
+    receiver.answerWith(500, 204);
+    await fixture.startWebhooks({ isIdle: true }).take(fixture.event(keyId));
+    await fixture.redis.config('SET', 'maxmemory', '1');
+    fixture.startWebhooks();
+    expect(await fixture.waitForOutcomes(2)).toEqual({ failed: 1, delivered: 1 });
+    await fixture.redis.config('SET', 'maxmemory', '0');
+    expect(await fixture.webhooks.deliveries.count(target)).toMatchObject({ waiting: 0 });
+  });
+
   it('continue after Redis was killed', async () => {
     const { receiver } = await fixture.register(keyId);
     receiver.answerWith(500, 204);

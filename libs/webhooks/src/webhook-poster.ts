@@ -46,7 +46,7 @@ export class WebhookPoster {
   constructor(private readonly options: WebhookPosterOptions) {
     const { rules, settings } = options;
     const limits = { timeoutMs: settings.webhookTimeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
-    this.#safe = createSafeFetch({ ...rules, ...limits });
+    this.#safe = createSafeFetch({ ...rules, ...limits, ignoresBody: true });
   }
 
   /** Something may be due. */
@@ -94,14 +94,13 @@ export class WebhookPoster {
   async #judge(name: TargetName): Promise<WebhookTarget | null> {
     if ((this.#restUntilMs.get(name.id) ?? 0) > performance.now()) return null;
     this.#restUntilMs.delete(name.id);
-    const { targets, apiKeys, onOutcome } = this.options;
+    const { targets, apiKeys } = this.options;
     try {
       const [target, key] = await Promise.all([targets.find(name), apiKeys.readState(name.keyId)]);
       if (target === null) return null;
       const fault = target.disabled ?? (key === 'revoked' ? 'key_revoked' : null);
       if (fault !== null) {
-        const dropped = (await targets.disable(target, fault)) ?? 0;
-        for (let count = 0; count < dropped; count++) onOutcome('dropped');
+        this.#countDropped((await targets.disable(target, fault)) ?? 0);
         return null;
       }
       if (key === 'valid') return target;
@@ -143,11 +142,12 @@ export class WebhookPoster {
         await deliveries.end(target, delivery);
         return onOutcome('delivered', durationMs);
       case 'gone':
-        await targets.disable(target, 'gone');
+        // This one is among those that are dropped.
+        this.#countDropped(((await targets.disable(target, 'gone', event.id)) ?? 1) - 1);
         return onOutcome('gone', durationMs);
       case 'failed': {
         const { reason, retryAfterMs } = posted;
-        const failed: Delivery = { event, attempts: attempts + 1 };
+        const failed: Delivery = { ...delivery, attempts: attempts + 1 };
         if (failed.attempts < settings.webhookAttempts) {
           await deliveries.retry(target, failed, retryDelay(failed.attempts, retryAfterMs, settings));
           return onOutcome('failed', durationMs);
@@ -157,6 +157,10 @@ export class WebhookPoster {
         return onOutcome('dead', durationMs);
       }
     }
+  }
+
+  #countDropped(dropped: number): void {
+    for (let count = 0; count < dropped; count++) this.options.onOutcome('dropped');
   }
 
   /** Once a minute for each target. Returns how long to wait. */

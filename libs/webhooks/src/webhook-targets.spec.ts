@@ -111,6 +111,15 @@ describe('the webhook targets', () => {
     expect(await redis.keys('tollgate:{webhooks}*')).toEqual([]);
   });
 
+  it('does not disable a target for what was read before its owner enabled it', async () => {
+    const target = await register();
+    await targets.disable(target, 'gone');
+    const read = await targets.find(target);
+    await targets.enable(target);
+    expect(await targets.disable(read!, 'gone')).toBeNull();
+    expect(await targets.find(target)).toEqual(target);
+  });
+
   it('names a target that cannot be read, beside the others, and removes it', async () => {
     const operator = 'operator';
     const [own, ofOperator] = [await register(), await register({ keyId: operator, hearsAll: true })];

@@ -188,9 +188,14 @@ export class WebhookTargets {
     return (await this.#change(enabled)) === null ? null : enabled;
   }
 
-  /** What waits for it is dropped; its dead letters stay. Returns how many were dropped; null: it does not exist. */
-  disable(target: WebhookTarget, disabled: DisabledReason): Promise<number | null> {
-    return this.#change({ ...target, disabled });
+  /**
+   * What waits for it is dropped; its dead letters stay.
+   * @param target as it was read
+   * @param eventId only while this event waits for it: one that was dropped meanwhile says nothing of the target now
+   * @returns how many were dropped; null: it does not exist, or was enabled or disabled meanwhile
+   */
+  disable(target: WebhookTarget, disabled: DisabledReason, eventId = ''): Promise<number | null> {
+    return this.#change({ ...target, disabled }, JSON.stringify(target), eventId);
   }
 
   /**
@@ -218,9 +223,8 @@ export class WebhookTargets {
     return found;
   }
 
-  async #change(target: WebhookTarget): Promise<number | null> {
-    const drops = target.disabled === null ? 0 : 1;
-    const args = [target.keyId, target.id, JSON.stringify(target), drops];
+  async #change(target: WebhookTarget, ...disabling: string[]): Promise<number | null> {
+    const args = [target.keyId, target.id, JSON.stringify(target), ...disabling];
     const dropped = (await this.#run(CHANGE_TARGET, args)) as number;
     return dropped < 0 ? null : dropped;
   }

@@ -26,6 +26,12 @@ export class WebhookEnvironment {
   @IsIntIn(1, 1_000_000)
   readonly webhookWaitingPerTarget: number = 10_000;
 
+  @Setting({
+    help: 'Events that are kept for all webhook targets of jobs together, and as many for those of payments, dead letters included; above this limit the target with the most loses its oldest.',
+  })
+  @IsIntIn(1, 10_000_000)
+  readonly webhookKeptInAll: number = 50_000;
+
   @Setting({ help: 'Concurrent posts of one process to all webhook targets together.' })
   @IsIntIn(1, 1_000)
   readonly webhookConcurrency: number = 32;

@@ -105,12 +105,33 @@ describe('webhooks', () => {
   it('stop for a target that answers 410, and drop what waits for it', async () => {
     const { receiver, target } = await fixture.register(keyId);
     receiver.answerWith(500, 410);
-    const { take } = fixture.startWebhooks();
-    await take(fixture.event(keyId));
-    expect(await fixture.waitForOutcomes(2)).toEqual({ failed: 1, gone: 1 });
+    const { take } = fixture.startWebhooks({ settings: { webhookConcurrencyPerTarget: 1 } });
+    await take(fixture.event(keyId), fixture.event(keyId));
+    expect(await fixture.waitForOutcomes(3)).toEqual({ failed: 1, gone: 1, dropped: 1 });
     expect(await fixture.webhooks.targets.find(target)).toMatchObject({ disabled: 'gone' });
     await take(fixture.event(keyId));
     expect(await fixture.webhooks.deliveries.count(target)).toMatchObject({ waiting: 0 });
+  });
+
+  it('count as delivered by the status alone, also when the answer is compressed', async () => {
+    const { receiver } = await fixture.register(keyId);
+    receiver.answerWith((response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('x'));
+    await fixture.startWebhooks().take(fixture.event(keyId));
+    expect(await fixture.waitForOutcomes(1)).toEqual({ delivered: 1 });
+  });
+
+  it('do not stop for a target that its owner has enabled since the post that is answered 410', async () => {
+    const { receiver, target } = await fixture.register(keyId);
+    let answer = never;
+    receiver.answerWith((response) => (answer = () => void response.writeHead(410).end()));
+    const { take } = fixture.startWebhooks();
+    await take(fixture.event(keyId));
+    await waitFor('it is posted', () => receiver.posts.length === 1);
+    await fixture.webhooks.targets.disable(target, 'by_owner');
+    await fixture.webhooks.targets.enable(target);
+    answer();
+    await fixture.waitForOutcomes(1);
+    expect(await fixture.webhooks.targets.find(target)).toMatchObject({ disabled: null });
   });
 
   it.each(['revoked', 'revoked and unreadable'])('drop what waits for a target whose key is %s', async (how) => {
@@ -134,6 +155,26 @@ describe('webhooks', () => {
     expect(await fixture.waitForOutcomes(50)).toEqual({ delivered: 50 });
     expect(well.posts).toHaveLength(50);
     expect(hanging.posts).toHaveLength(2);
+  });
+
+  // Prevents: those that are down and have been due for long take every free post, and the others wait for hours.
+  it('reach a target soon, however many others never answer', async () => {
+    const hanging = await Promise.all([1, 2, 3].map(() => fixture.register(keyId)));
+    for (const { receiver } of hanging) receiver.answerWith(never);
+    const idle = fixture.startWebhooks({ isIdle: true });
+    await idle.take(...Array.from({ length: 20 }, () => fixture.event(keyId)));
+    const otherKey = await fixture.createKey();
+    const { receiver: well } = await fixture.register(otherKey);
+    const before: number[] = [];
+    well.answerWith((response) => {
+      before.push(hanging.reduce((sum, { receiver }) => sum + receiver.posts.length, 0));
+      response.writeHead(204).end();
+    });
+    await idle.take(fixture.event(otherKey));
+    const settings = { webhookConcurrency: 2, webhookConcurrencyPerTarget: 2, webhookTimeoutMs: 200 };
+    fixture.startWebhooks({ settings });
+    await waitFor('it is posted', () => before.length === 1);
+    expect(before[0]).toBeLessThanOrEqual(6);
   });
 
   it('drop and count the oldest of a target for which too many wait', async () => {

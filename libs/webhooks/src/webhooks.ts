@@ -62,10 +62,10 @@ export class Webhooks {
         .map((target) => ({ target, announced })),
     );
     if (added.length === 0 && moved === undefined) return;
-    const most = this.options.settings.webhookWaitingPerTarget;
-    for (const { target, dropped } of await this.deliveries.add(added, most, moved)) {
+    const { webhookWaitingPerTarget: perTarget, webhookKeptInAll: inAll } = this.options.settings;
+    for (const { target, dropped } of await this.deliveries.add(added, { perTarget, inAll }, moved)) {
       for (let count = 0; count < dropped; count++) this.#count('crowded_out');
-      const msg = 'too many events wait for a webhook target: the oldest are dropped';
+      const msg = 'too many events are kept for a webhook target: the oldest are dropped';
       this.#logger.warn({ msg, target, dropped });
     }
     if (added.length > 0) this.#poster.wake();

@@ -38,7 +38,7 @@ describe('tollgate webhooks', () => {
         const event = { id: `j1:FINAL:${index}`, type: 'transactionFailed', at: new Date(index).toISOString() };
         return { target, announced: { keyId: 'k1', order: index, event } };
       }),
-      most,
+      { perTarget: most, inAll: most },
     );
   /** Lets deliveries fail for good, and returns their ids. */
   const giveUp = async (count: number): Promise<string[]> => {
@@ -88,6 +88,10 @@ describe('tollgate webhooks', () => {
     expect(await webhooks('resend', first!)).toBe(`${first!} is tried again.`);
     await expect(webhooks('resend', first!)).rejects.toMatchObject(NOT_DONE);
     expect(await webhooks('resend', '--all', '--key', 'k2')).toBe('0 deliveries are tried again.');
+    const targets = new WebhookTargets(redis, 'jobs');
+    await targets.disable(target, 'gone');
+    expect(await webhooks('resend', '--all')).toBe('0 deliveries are tried again.');
+    await targets.enable(target);
     expect(await webhooks('resend', '--all')).toBe('2 deliveries are tried again.');
     expect(await webhooks('dead')).toBe('No delivery was given up.');
   });

@@ -71,12 +71,16 @@ export async function resend(
     throw new InvalidArgumentError('resend needs a delivery, or --all');
   }
   return withWebhooks(options, env, async ({ targets, deliveries }) => {
-    const names = namesOf(await targets.list(options.key));
+    const found = await targets.list(options.key);
     if (delivery === undefined) {
       let resent = 0;
-      for (const name of names) resent += await deliveries.resendAll(name);
+      // What is sent to a disabled target is dropped.
+      for (const target of found.targets.filter(({ disabled }) => disabled === null)) {
+        resent += await deliveries.resendAll(target);
+      }
       return `${resent} deliveries are tried again.`;
     }
+    const names = namesOf(found);
     const { eventId, targetId } = parseLetterName(delivery);
     const target = names.find(({ id }) => id === targetId);
     if (target && (await deliveries.resend(target, eventId))) return `${delivery} is tried again.`;

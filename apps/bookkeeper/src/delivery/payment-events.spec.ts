@@ -247,7 +247,11 @@ describe('events of payments', () => {
     const byEvent = await readEventStream(`${bookkeeper.url}/operator/events`, token, first.events[0]!.id);
     await waitFor('the others came again', () => byEvent.events.length === 2);
     byEvent.close();
-    const typed = await readEventStream(`${bookkeeper.url}/operator/events?type=payment.refused`, token, 'e-0');
+    const typed = await readEventStream(
+      `${bookkeeper.url}/operator/events?type=payment.refused`,
+      token,
+      first.lastEventId(),
+    );
     await waitFor('the refusal came', () => typed.events.some(({ payment }) => payment?.id === three));
     typed.close();
     expect(new Set(typed.events.map(({ type }) => type))).toEqual(new Set(['payment.refused']));

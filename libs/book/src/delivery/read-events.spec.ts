@@ -22,6 +22,13 @@ describe('outgoing events', () => {
     expect(await readIds()).toEqual(Array.from({ length: 40 }, (_, index) => idOf(index + 1)));
   });
 
+  // Prevents: a new book beside an older Redis, whose webhooks are further, posts nothing.
+  it('have higher numbers in a new book than in any that was lost', async () => {
+    const beforeMs = Date.UTC(2026, 0);
+    await post(1, 1);
+    expect((await readAll())[0]!.number).toBeGreaterThan(beforeMs);
+  });
+
   it('are not there when the transaction is rolled back', async () => {
     const difference = describeDifference('0x1:0', Date.now(), { amount: '5' });
     const broken = book.writer.write(async (within) => {

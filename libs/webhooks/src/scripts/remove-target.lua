@@ -11,5 +11,6 @@ for _, part in ipairs({ 'waiting', 'order', 'events', 'dead', 'letters' }) do
   redis.call('UNLINK', KEYS[1] .. ':' .. part .. ':' .. name)
 end
 redis.call('ZREM', KEYS[1] .. ':due', name)
+redis.call('ZREM', KEYS[1] .. ':kept', name)
 redis.call('HDEL', KEYS[1] .. ':crowded-out', name)
 return removed

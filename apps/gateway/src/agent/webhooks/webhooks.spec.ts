@@ -135,7 +135,7 @@ describe('/agent/webhooks', () => {
     };
     const deliveries = new WebhookDeliveries(agents.redis, 'jobs');
     const target = { keyId: owner.id, id: targetId };
-    await deliveries.add([{ target, announced: { keyId: owner.id, order: 1, event } }], 9);
+    await deliveries.add([{ target, announced: { keyId: owner.id, order: 1, event } }], { perTarget: 9, inAll: 9 });
     const [delivery] = await deliveries.claim(target, 1, 60_000);
     await deliveries.giveUp(target, { ...delivery!, attempts: 17 }, 'The target answered 500.');
     const id = `j00000000-000000000000000000000000.FINAL.1.${targetId}`;
