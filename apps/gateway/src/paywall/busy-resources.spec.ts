@@ -81,7 +81,8 @@ describe('a busy resource', () => {
       expect([told.status, told.headers.get('x-payment-released')]).toEqual([503, 'true']);
       expect(await told.json()).toMatchObject({ code: 'upstream_busy' });
       const left = Number(told.headers.get('retry-after'));
-      expect(left > 0 && left <= seconds).toBe(true);
+      // Each gateway knows Redis's clock to some milliseconds, less well on a busy machine, and whole seconds are told.
+      expect(left > 0 && left <= seconds + 1).toBe(true);
     }
     expect([made, relay.asked.length]).toEqual([1, 0]);
     // Other payments are none of its business.
