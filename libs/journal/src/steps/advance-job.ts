@@ -114,9 +114,13 @@ async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome
   const planned = await planStep(work, job);
   if (planned.outcome !== 'planned') return planned.outcome;
   const { step } = planned;
-  if (step.signs) return signStep(work, job, { ...step, signs: step.signs });
+  if (step.signs) {
+    const isNext = nextWrite('signs', placeOf(job)) === 'putSignature';
+    return isNext ? signStep(work, job, { ...step, signs: step.signs }) : 'again';
+  }
 
-  const nonce = currentStep(job)?.nonce ?? (await takeNonce(work, job, planned.reserved));
+  const own = nextWrite('planned', placeOf(job)) === 'putFirst' ? currentStep(job)?.nonce : null;
+  const nonce = own ?? (await takeNonce(work, job, planned.reserved));
   if (typeof nonce === 'string') return nonce;
   const fees = await readQuote(work);
   const stored = await putAttempt(work, { job, kind: 'first', call: step, nonce, expectedAttempts: 0, fees });

@@ -31,7 +31,7 @@ export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutc
   crashPoint('F3');
   const plan = await askPlanner(work, job);
   if (plan === null) return { outcome: 'waiting' };
-  if (plan instanceof PlanFailure) return giveUpPlan(work, job, plan.failure);
+  if (plan instanceof PlanFailure) return refusePlan(work, job, 'unplannable', plan.failure);
 
   const begun = await storePlan(work, job, plan);
   const hindrance =
@@ -76,6 +76,16 @@ async function askPlanner(work: LaneWork, job: JobRecord): Promise<JobPlan | Pla
   }
 }
 
+/** `again`: the job is where this cannot be said of its plan. */
+async function refusePlan(
+  work: LaneWork,
+  job: JobRecord,
+  fact: 'unplannable' | 'floors_changed' | 'over_limit',
+  failure: JobFailure,
+): Promise<Hindrance> {
+  return nextWrite(fact, placeOf(job)) === 'failPlan' ? giveUpPlan(work, job, failure) : { outcome: 'again' };
+}
+
 /** Ends the job, or starts to revoke what it left behind. If its nonce is taken, a cancel follows. */
 export async function giveUpPlan(work: LaneWork, job: JobRecord, failure: JobFailure | null): Promise<Hindrance> {
   if (failure === null) return { outcome: 'again' };
@@ -106,9 +116,8 @@ export async function askUndo({ planner, retries }: LaneWork, job: JobRecord): P
 async function judgePlan(work: LaneWork, job: JobRecord, stored: Transition): Promise<Hindrance | null> {
   assertLease(stored);
   if (stored.outcome !== 'refused') return stored.state === 'AWAITING_APPROVAL' ? { outcome: 'again' } : null;
-  const isChanged = stored.reason === 'floors_changed';
-  if (!isChanged || nextWrite('floors_changed', placeOf(job)) === 'wait') return { outcome: 'again' };
-  return giveUpPlan(work, job, policyOf(work).explainRefusal({ reason: 'floors_changed' }));
+  if (stored.reason !== 'floors_changed') return { outcome: 'again' };
+  return refusePlan(work, job, 'floors_changed', policyOf(work).explainRefusal({ reason: 'floors_changed' }));
 }
 
 async function judgeLocks(
@@ -138,7 +147,7 @@ async function judgeSpending(
   if (counted === null || assertLease(counted).outcome !== 'refused') return null;
   if (!('asset' in counted)) return { outcome: 'again' };
   const { asset, left } = counted;
-  return giveUpPlan(work, job, policyOf(work).explainRefusal({ reason: 'over_limit', asset, left }));
+  return refusePlan(work, job, 'over_limit', policyOf(work).explainRefusal({ reason: 'over_limit', asset, left }));
 }
 
 async function skipIfDone(

@@ -2,6 +2,7 @@ import { crashPoint } from '../crash-point.js';
 import { nextSignature, type JobRecord, type PlannedStep, type SignedStep } from '../jobs/job.js';
 import type { SignatureVerdict } from '../jobs/ports.js';
 import { assertLease, writeFor, type LaneWork } from '../lanes/lane-work.js';
+import { nextWrite, placeOf } from './step-rules.js';
 
 /**
  * Signs a planned payment and stores the signature, which leaves this process only afterwards. The journal takes one
@@ -35,15 +36,22 @@ export async function judgeSignature(
   if (verdict.outcome === 'later') return 'waiting';
   presented.delete(job.id);
   const write = writeFor(work, job);
-  if ('failure' in verdict) {
-    assertLease(await journal.needOperator({ ...write, failure: verdict.failure }));
-    return 'again';
+  switch (nextWrite(FACTS[verdict.outcome], placeOf(job))) {
+    case 'needOperator':
+      if ('failure' in verdict) assertLease(await journal.needOperator({ ...write, failure: verdict.failure }));
+      return 'again';
+    case 'finishSignature': {
+      const { number } = step.signature;
+      const ended = await journal.finishSignature({ ...write, number, isVoid: verdict.outcome === 'void' });
+      crashPoint('F10');
+      return assertLease(ended).outcome === 'done' && ended.state === 'FINAL' ? 'ended' : 'again';
+    }
+    case 'wait':
+      return 'again';
   }
-  const { number } = step.signature;
-  const ended = await journal.finishSignature({ ...write, number, isVoid: verdict.outcome === 'void' });
-  crashPoint('F10');
-  return assertLease(ended).outcome === 'done' && ended.state === 'FINAL' ? 'ended' : 'again';
 }
+
+const FACTS = { done: 'paid', void: 'unpaid', needs_operator: 'paid_in_doubt' } as const;
 
 /** `later` also where the judge failed; it is then asked again after a growing delay. */
 async function askJudge(
