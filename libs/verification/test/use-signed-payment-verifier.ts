@@ -1,10 +1,11 @@
 import { FeeQuotes, NO_FACTORIES } from '@tollgate/chain';
 import { DEFAULT_LANE_SETTINGS, Journal, RELAYER_FLEET } from '@tollgate/journal';
-import { createOwner } from '@tollgate/ledger';
+import { createOwner, signedPaymentId } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
 import { ContractWallets, SettlementRecords, SettlementsUnderWay, Strikes } from '@tollgate/settlement';
 import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/transport';
 
+import { waitFor } from '../../../test/harness/retry.js';
 import type { DevnetAccount } from '../../../tools/devnet/chain/chain.js';
 import { MULTICALL3 } from '../../../tools/devnet/protocols/place-contracts.js';
 import { ClientShares } from '../src/limits/client-shares.js';
@@ -143,8 +144,23 @@ export function useSignedPaymentVerifier() {
   ): Promise<SignedPaymentVerdict> =>
     createVerifier(asked.rules, asked.waitMs, asked.journal).verify(createRequest(payment, asked));
 
+  /**
+   * A claim whose holder died: its lease is over, also by the verifier's estimate of Redis's clock, which may be
+   * milliseconds behind.
+   */
+  const abandon = async (
+    payment: VerifySignedPaymentRequest['payment'],
+    claim: Partial<NonNullable<VerifySignedPaymentRequest['claim']>> = {},
+  ): Promise<SignedPaymentVerdict> => {
+    const verdict = await ask(payment, { claim: { ...claim, leaseMs: 1 } });
+    const id = signedPaymentId(createRequest(payment).terms, payment);
+    await waitFor('the end of the lease', async () => !(await parts().ledger.isLeased(id)));
+    return verdict;
+  };
+
   return {
     ...used,
+    abandon,
     relayer,
     askAboutHash: used.ask,
     asset,

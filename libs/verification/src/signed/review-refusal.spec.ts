@@ -21,7 +21,7 @@ import { changeResult, REFUSED_NUMBERS } from '../../../chain/test/rpc-stand-in.
 import { submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 
-const { parts, payer, ask, createRequest, refusals, signPayment } = useSignedPaymentVerifier();
+const { abandon, parts, payer, ask, createRequest, refusals, signPayment } = useSignedPaymentVerifier();
 
 const addressOf = (index: number): Hex => parts().devnet.accounts[index]!.address.toLowerCase() as Hex;
 const submit = (payment: SignedAuthorization) => submitAuthorization(parts().devnet, payment);
@@ -69,7 +69,7 @@ describe('a settled payment whose price has changed since', () => {
   // Prevents: the payer is asked to sign anew, is charged twice, and nothing is on record.
   it('is refused, and recorded for a refund with the amount that was moved', async () => {
     const payment = await signPayment();
-    await ask(payment, { claim: { leaseMs: 1 } });
+    await abandon(payment);
     await submit(payment);
     expect(await ask(payment, higher)).toEqual(refused('amount_mismatch'));
     const amountBaseUnits = String(PRICE);
@@ -313,7 +313,7 @@ describe('a settled payment of a contract wallet that no longer accepts its sign
   it('is refused if another signature is shown, and recorded if a request had shown a right one', async () => {
     const wallet = await createWallet();
     const [unknown, claimed] = [await signAs(wallet), await signAs(wallet)];
-    expect(await ask(claimed, { claim: { leaseMs: 1 } })).toMatchObject({ outcome: 'claimed' });
+    expect(await abandon(claimed)).toMatchObject({ outcome: 'claimed' });
     for (const payment of [unknown, claimed]) await submit(payment);
     await setCode(wallet, UNWILLING);
     for (const payment of [unknown, claimed]) {
