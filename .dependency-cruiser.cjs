@@ -27,17 +27,23 @@ module.exports = {
       '^(apps|libs|tools|test)',
     ),
     sourcesOf(
-      'packages/gate',
+      'packages/middleware',
       'middleware-stands-on-protocol',
       'The middlewares are published: they know the facilitator by its HTTP interface alone.',
       '^(apps|libs|tools|test|packages/(client|agent-kit))',
     ),
+    sourcesOf(
+      'packages/purchase',
+      'purchase-knows-ports-alone',
+      'The steps of a sale are the same for gateway, facilitator and middlewares: no HTTP, no store, no chain, no Node.',
+      ['^(apps|libs|tools|test|packages/(?!(purchase|protocol)/))', 'node_modules/', '^(node:)?(fs|http|net|crypto)$'],
+    ),
     {
       name: 'services-know-the-purchase-alone',
-      comment: 'Of the published middlewares the services use the purchase, which knows no HTTP and no facilitator.',
+      comment: 'What a server of somebody else needs around the purchase, the services have in their own way.',
       severity: 'error',
       from: { path: '^(apps|libs|tools)', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^packages/gate/src/(?!purchase/)' },
+      to: { path: '^packages/middleware/' },
     },
     sourcesOf(
       'packages/agent-kit',

@@ -6,7 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/client/package.json packages/client/
-COPY packages/gate/package.json packages/gate/
+COPY packages/middleware/package.json packages/middleware/
 COPY packages/agent-kit/package.json packages/agent-kit/
 # No package's script runs. Two have native code: secp256k1 brings its binary for Linux x64 (elsewhere signatures are made in WASM),
 # msgpackr-extract is optional, and BullMQ does without it.

@@ -38,6 +38,7 @@ async function findTypeProblems(data) {
   const { types, problems = [] } = await checkPackage(createPackageFromTarballData(data));
   if (!types) return ['the package has no types'];
   return problems
-    .filter(({ kind, resolutionKind }) => resolutionKind !== IGNORED_RESOLUTION && !IGNORED_PROBLEMS.includes(kind))
+    .filter(({ resolutionKind, resolutionOption }) => (resolutionKind ?? resolutionOption) !== IGNORED_RESOLUTION)
+    .filter(({ kind }) => !IGNORED_PROBLEMS.includes(kind))
     .map((problem) => `types: ${JSON.stringify(problem)}`);
 }

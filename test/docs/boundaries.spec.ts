@@ -17,16 +17,20 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
   },
   'client-stands-on-protocol': { from: 'packages/client/src/probe.ts', to: ['libs/common/src/probe-target.ts'] },
   'middleware-stands-on-protocol': {
-    from: 'packages/gate/src/probe.ts',
+    from: 'packages/middleware/src/probe.ts',
     to: [
       'libs/ledger/src/probe-target.ts',
       'packages/client/src/probe-target.ts',
       'packages/agent-kit/src/probe-target.ts',
     ],
   },
+  'purchase-knows-ports-alone': {
+    from: 'packages/purchase/src/probe.ts',
+    to: ['libs/ledger/src/probe-target.ts', 'packages/middleware/src/probe-target.ts', 'ioredis', 'node:http'],
+  },
   'services-know-the-purchase-alone': {
     from: 'apps/gateway/src/paywall/probe.ts',
-    to: ['packages/gate/src/probe-target.ts'],
+    to: ['packages/middleware/src/probe-target.ts'],
   },
   'agent-kit-stands-on-client-and-protocol': {
     from: 'packages/agent-kit/src/probe.ts',

@@ -114,9 +114,9 @@ describe('docs/errors.md', () => {
   });
 
   it('has every code of the middleware', () => {
-    const sources = readdirSync('packages/gate/src', { recursive: true, encoding: 'utf8' })
+    const sources = readdirSync('packages/middleware/src', { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
-      .map((file) => read(`packages/gate/src/${file}`));
+      .map((file) => read(`packages/middleware/src/${file}`));
     const codes = sources.flatMap((source) =>
       [
         ...source.matchAll(/create(?:Retry|Final)?Answer\((?:\d+, )?(?:\{ error: )?(?:'(\w+)'|SETTLEMENT_PENDING)/g),
@@ -186,7 +186,7 @@ describe('docs/architecture.md', () => {
   });
 
   function folderOf(name = ''): string {
-    const folder = name === 'middleware' ? 'gate' : name;
+    const folder = name === 'middleware/purchase' ? 'purchase' : name;
     return libraries.find((library) => library.endsWith(`/${folder}`)) ?? name;
   }
 
@@ -196,7 +196,7 @@ describe('docs/architecture.md', () => {
       .filter((file) => /(?<!\.spec)\.ts$/.test(file) && existsSync(file))
       .map(read);
     const names = sources.flatMap((source) =>
-      [...source.matchAll(/from '@tollgate\/([\w-]+)/g)].map(([, name]) => name),
+      [...source.matchAll(/from '@tollgate\/([\w-]+(?:\/purchase)?)/g)].map(([, name]) => name),
     );
     return [...new Set(names.map(folderOf))].filter((other) => other !== library);
   }

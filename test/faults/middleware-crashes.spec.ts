@@ -6,7 +6,7 @@ import { ApiKeyStore } from '@tollgate/http';
 import { encodeJsonHeader } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import type { ShopConfiguration } from '../../packages/gate/test/run-shop.js';
+import type { ShopConfiguration } from '../../packages/middleware/test/run-shop.js';
 import { readBalance } from '../../tools/devnet/chain/read-balance.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { startHttpTap, type HttpTap } from '../../tools/devnet/interop/http-tap.js';
@@ -61,7 +61,7 @@ describe('a payer is answered by another server, and charged once, when the firs
     const child = await startChild({
       name,
       command: process.execPath,
-      args: ['scripts/typescript.cjs', 'packages/gate/test/run-shop.ts'],
+      args: ['scripts/typescript.cjs', 'packages/middleware/test/run-shop.ts'],
       env: { PATH: process.env['PATH'], SHOP: JSON.stringify(configuration) },
     });
     const [, url = ''] = await child.waitForLine(/^ready (\S+)/, 120_000);

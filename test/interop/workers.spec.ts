@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { startSigningShop, type SigningShop } from '../../packages/client/test/signing-shop.js';
-import { VERSIONS } from '../../packages/gate/test/create-payment.js';
-import { startFacilitator, type ScriptedFacilitator } from '../../packages/gate/test/start-facilitator.js';
+import { VERSIONS } from '../../packages/middleware/test/create-payment.js';
+import { startFacilitator, type ScriptedFacilitator } from '../../packages/middleware/test/start-facilitator.js';
 import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { startWorkers, type Workers } from './workers/start-workers.js';

@@ -12,7 +12,7 @@ import fastify from 'fastify';
 import { Hono } from 'hono';
 import type { Hex } from 'viem';
 
-import { serveFetch } from '../../../packages/gate/test/serve-fetch.js';
+import { serveFetch } from '../../../packages/middleware/test/serve-fetch.js';
 
 interface Configuration {
   chainId: number;

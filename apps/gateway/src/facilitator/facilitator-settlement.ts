@@ -23,9 +23,9 @@ import { isMetered, SignedPayments, type SignedPaymentQuestion } from '../signed
 import { KEY_NEEDED } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';
+import { FacilitatorPurchase } from './facilitator-purchase.js';
 import type { Asker } from './facilitator-verification.js';
 import { parseFacilitatorRequest, type FacilitatorRequest } from './parse-facilitator-request.js';
-import { PresentedSettlement } from './presented-settlement.js';
 import { ServedTerms } from './served-terms.js';
 
 export interface SettleAsker extends Asker {
@@ -109,7 +109,7 @@ export class FacilitatorSettlement {
     const { ledger } = this.connections;
     const isForOther = question.terms.payTo.toLowerCase() !== this.#ownRecipient;
     const parts = { ledger, payments: this.payments, leaseMs: this.#leaseMs, request, question, isForOther };
-    const purchase = new PresentedSettlement(parts, keysFor(request.requirement, asker));
+    const purchase = new FacilitatorPurchase(parts, keysFor(request.requirement, asker));
     const end = await sell(purchase);
     switch (end.outcome) {
       case 'committed':

@@ -14,6 +14,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 import { readIdempotencyKey } from '../server/idempotency-key.js';
 import { type ProblemAnswer, type ResourceAnswer, sendAnswer } from './answer/answer.js';
+import { GatewayPurchase, type OrderEnd, type OrderParts } from './gateway-purchase.js';
 import type { ChallengedRequest } from './offer/challenges.js';
 import { prefersHtml } from './offer/html-page.js';
 import type { PaidEndpoint } from './offer/paid-endpoint.js';
@@ -26,7 +27,6 @@ import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './prese
 import { isPaymentFailure, parsePurchase, type PurchaseTerms } from './present/parse-purchase.js';
 import { fingerprintOf, paymentFactsOf, type Order, type Purchase, readQuery } from './present/purchase.js';
 import { readRequestBody } from './present/request-body.js';
-import { PresentedOrder, type OrderEnd, type OrderParts } from './presented-order.js';
 import type { Visit, RefusedVisit, Visits } from './revisits/visits.js';
 import type { SentPath } from './route/paid-path.js';
 import { withoutPayment } from './route/paid-route.js';
@@ -175,7 +175,7 @@ export class Paywall implements OnApplicationShutdown {
     const fingerprint = fingerprintOf(purchase, { route: purchase.endpoint.route, headers, body });
     const caller = { requestId: request.id, clientAddress: request.ip, fingerprint };
     const order: Order = { purchase, caller, headers, body };
-    const presented = new PresentedOrder(this.parts.orders, order);
+    const presented = new GatewayPurchase(this.parts.orders, order);
     const end = await sell(presented);
     const answer = presented.answerTo(end);
     if (answer.kind === 'refused') return this.#refuseOrder(order, request, reply, answer);

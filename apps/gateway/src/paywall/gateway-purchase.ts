@@ -44,14 +44,19 @@ import {
   type MadePayment,
 } from './answer/settlement-headers.js';
 import { pauseMsOf, tellPause } from './fulfil/busy.js';
-import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
+import {
+  GatewayClaimedPurchase,
+  type GatewayClaimedPurchaseParts,
+  type OrderClaim,
+  type OrderResult,
+} from './fulfil/gateway-claimed-purchase.js';
 import { createResourceRequest } from './fulfil/resource-request.js';
 import { isReferenceUnknown, retryKeyOf, type Order, type TransactionInstrument } from './present/purchase.js';
 import { makeReadable } from './route/content-coding.js';
 import { isCharged, type ProducedAnswer } from './route/paid-route.js';
 import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';
 
-export interface OrderParts extends ClaimedOrderParts {
+export interface OrderParts extends GatewayClaimedPurchaseParts {
   readonly verifier: Verifiers;
 }
 
@@ -68,8 +73,8 @@ export type OrderEnd = PurchaseEnd<State, ProducedAnswer, OrderResult, Replayed>
 const SAFE_METHODS = new Set(['GET', 'QUERY']);
 
 /** An order with the payment it presents: known to the ledger, or verified and claimed in one step by a verifier process. */
-export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, OrderResult, Replayed> {
-  #claimed: ClaimedOrder | null = null;
+export class GatewayPurchase implements PresentedPurchase<State, ProducedAnswer, OrderResult, Replayed> {
+  #claimed: GatewayClaimedPurchase | null = null;
 
   constructor(
     private readonly parts: OrderParts,
@@ -88,7 +93,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     if (verdict.outcome === 'conflict' && isReferenceUnknown(this.order.purchase))
       return { outcome: 'refused', failure: 'unknown_reference' };
     if (verdict.outcome !== 'claimed') return verdict;
-    this.#claimed = new ClaimedOrder(this.parts, this.order, verdict);
+    this.#claimed = new GatewayClaimedPurchase(this.parts, this.order, verdict);
     return { outcome: 'claimed', purchase: this.#claimed };
   }
 

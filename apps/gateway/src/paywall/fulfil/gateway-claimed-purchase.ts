@@ -38,7 +38,7 @@ export interface OrderClaim {
   readonly isNamedBefore?: boolean;
 }
 
-export interface ClaimedOrderParts {
+export interface GatewayClaimedPurchaseParts {
   readonly ledger: Ledger;
   readonly terms: QuestionTerms;
   readonly signedPayments: SignedPayments;
@@ -57,7 +57,7 @@ type MadeResult = { readonly outcome: 'settled' } & MadePayment;
 export type OrderResult = MadeResult | Unsettled<SettlementResult>;
 
 /** An order whose payment is claimed: sells the resource of a paid route, with the ledger as store. */
-export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult> {
+export class GatewayClaimedPurchase implements ClaimedPurchase<ProducedAnswer, OrderResult> {
   readonly leaseMs: number;
   readonly payer: Hex;
   readonly settled: MadeResult | null;
@@ -78,7 +78,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   #moved: MadePayment | null;
 
   constructor(
-    private readonly parts: ClaimedOrderParts,
+    private readonly parts: GatewayClaimedPurchaseParts,
     private readonly order: Order,
     private readonly claim: OrderClaim,
   ) {

@@ -1,3 +1,4 @@
+import { pauseMsAfter, sell } from '@tollgate/middleware/purchase';
 import { X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 import { createAnswer, toSeconds, type Answer, type SoldAnswer } from '../answer/answer.js';
@@ -6,12 +7,11 @@ import { PaymentClaims } from '../claim/claim.js';
 import { Challenge, type Offer } from '../offer/challenge.js';
 import { parseUrl, ResourceOrigin } from '../offer/resource-origin.js';
 import { readPayment, type GateRequest } from '../present/shown-payment.js';
-import { pauseMsAfter, sell } from '../purchase/index.js';
 import { MemoryStore } from '../stores/payment-store.js';
 import { createTroubleLog, Facilitator } from '../verify/facilitator.js';
 import { assertGateOptions, MAX_ANSWER_BYTES, MAX_HELD_BYTES, type GateOptions } from './gate-options.js';
-import { GatePurchase, type GateEnd, type GatePurchaseParts } from './gate-purchase.js';
-import type { GatedSale } from './gated-sale.js';
+import type { MiddlewareClaimedPurchase } from './middleware-claimed-purchase.js';
+import { MiddlewarePurchase, type GateEnd, type MiddlewarePurchaseParts } from './middleware-purchase.js';
 
 export type Admission = { readonly answer: Answer } | { readonly paid: PaidRequest };
 
@@ -49,7 +49,7 @@ export class PaymentGate {
 }
 
 type SaleParts = Pick<
-  GatePurchaseParts,
+  MiddlewarePurchaseParts,
   'facilitator' | 'chain' | 'claims' | 'maxAnswerBytes' | 'terms' | 'onTrouble' | 'onOwed'
 > & {
   readonly origin: ResourceOrigin;
@@ -82,7 +82,7 @@ export class Sale {
     if (paymentRequirements === null) return { answer: this.challenge.render(resource, 'invalid_network') };
     const question = { x402Version: version, paymentPayload, paymentRequirements };
     const { challenge } = this;
-    const purchase = new GatePurchase({
+    const purchase = new MiddlewarePurchase({
       ...{ ...this.parts, challenge, question, request, shown, resource, url: `${resource}${url.search}` },
     });
     const end = sell(purchase);
@@ -101,8 +101,8 @@ export class PaidRequest {
   readonly maxHeldBytes: number;
 
   constructor(
-    private readonly purchase: GatePurchase,
-    private readonly sale: GatedSale,
+    private readonly purchase: MiddlewarePurchase,
+    private readonly sale: MiddlewareClaimedPurchase,
     private readonly ended: Promise<GateEnd>,
     maxHeldBytes: number,
   ) {

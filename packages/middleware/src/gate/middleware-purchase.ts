@@ -1,3 +1,4 @@
+import type { ClaimedState, PresentedPurchase, PurchaseEnd } from '@tollgate/middleware/purchase';
 import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED, signedAmountOf } from '@tollgate/protocol';
 
 import {
@@ -17,13 +18,17 @@ import type { Showing } from '../claim/payment-record.js';
 import type { PaymentTerms } from '../offer/challenge.js';
 import { digest } from '../present/digest.js';
 import { BrokenBodyError, nameOf, type GateRequest, type GatePayment } from '../present/shown-payment.js';
-import type { ClaimedState, PresentedPurchase, PurchaseEnd } from '../purchase/index.js';
 import { FacilitatorError } from '../verify/facilitator.js';
-import { GatedSale, type GatedSaleParts, type Product, type Result } from './gated-sale.js';
+import {
+  MiddlewareClaimedPurchase,
+  type MiddlewareClaimedPurchaseParts,
+  type Product,
+  type Result,
+} from './middleware-claimed-purchase.js';
 import { closesAtMsOf, USED } from './payment-settler.js';
 
-export interface GatePurchaseParts extends Omit<
-  GatedSaleParts,
+export interface MiddlewarePurchaseParts extends Omit<
+  MiddlewareClaimedPurchaseParts,
   'claim' | 'onAdmitted' | 'isGone' | 'isRepeatable' | 'payment' | 'chainId'
 > {
   readonly claims: PaymentClaims;
@@ -47,14 +52,14 @@ const SAFE_METHODS = new Set(['GET', 'QUERY']);
 export type GateEnd = PurchaseEnd<State, Product, Result, Answer>;
 
 /** The purchase of one request: a facilitator verifies and settles, the gate's store claims. */
-export class GatePurchase implements PresentedPurchase<State, Product, Result, Answer> {
+export class MiddlewarePurchase implements PresentedPurchase<State, Product, Result, Answer> {
   /** Resolves when the handler is to run; until its response is delivered, the purchase goes no further. */
-  readonly admitted: Promise<GatedSale>;
-  #onAdmitted: (sale: GatedSale) => void = () => undefined;
+  readonly admitted: Promise<MiddlewareClaimedPurchase>;
+  #onAdmitted: (sale: MiddlewareClaimedPurchase) => void = () => undefined;
   #look: Look | null = null;
-  #sale: GatedSale | null = null;
+  #sale: MiddlewareClaimedPurchase | null = null;
 
-  constructor(private readonly parts: GatePurchaseParts) {
+  constructor(private readonly parts: MiddlewarePurchaseParts) {
     this.admitted = new Promise((resolve) => (this.#onAdmitted = resolve));
   }
 
@@ -104,7 +109,7 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
     if (claim === null) return { outcome: 'busy' };
     const { shown, terms, request } = this.parts;
     const { isGone = () => false } = request;
-    this.#sale = new GatedSale({
+    this.#sale = new MiddlewareClaimedPurchase({
       ...{ ...this.parts, claim, payment: shown.payment, chainId: terms.chainId, isGone },
       isRepeatable: SAFE_METHODS.has(request.method),
       onAdmitted: this.#onAdmitted,

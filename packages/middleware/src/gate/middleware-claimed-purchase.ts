@@ -1,3 +1,4 @@
+import type { ClaimedPurchase, ReleaseTerms } from '@tollgate/middleware/purchase';
 import {
   encodeJsonHeader,
   IDEMPOTENT_REPLAYED,
@@ -21,11 +22,10 @@ import {
 } from '../answer/answer.js';
 import type { Claim } from '../claim/claim.js';
 import type { Challenge } from '../offer/challenge.js';
-import type { ClaimedPurchase, ReleaseTerms } from '../purchase/index.js';
 import type { OwedPayment } from './gate-options.js';
 import { closesAtMsOf, PaymentSettler, type PaymentSettlerParts, type SettlementVerdict } from './payment-settler.js';
 
-export interface GatedSaleParts extends PaymentSettlerParts {
+export interface MiddlewareClaimedPurchaseParts extends PaymentSettlerParts {
   readonly resource: string;
   readonly challenge: Challenge;
   readonly claim: Claim;
@@ -37,7 +37,7 @@ export interface GatedSaleParts extends PaymentSettlerParts {
   /** Whether the client of this request has disconnected. */
   readonly isGone: () => boolean;
   /** Called when the handler is to run. */
-  readonly onAdmitted: (sale: GatedSale) => void;
+  readonly onAdmitted: (sale: MiddlewareClaimedPurchase) => void;
 }
 
 /** The handler's response; null if it is not for sale: an error, or the client has disconnected. */
@@ -50,7 +50,7 @@ export type Result =
   | { readonly outcome: 'pending' | 'unavailable'; readonly answer: Answer };
 
 /** Sells a handler's response, with a facilitator as settler and the gate's store. */
-export class GatedSale implements ClaimedPurchase<Product, Result> {
+export class MiddlewareClaimedPurchase implements ClaimedPurchase<Product, Result> {
   readonly settles: 'before' | 'after';
   readonly recordsSettlement = true;
   readonly leaseMs: number;
@@ -64,7 +64,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   #isEnded = false;
   #pauseMs = 0;
 
-  constructor(private readonly parts: GatedSaleParts) {
+  constructor(private readonly parts: MiddlewareClaimedPurchaseParts) {
     const { claim } = parts;
     this.settles = parts.challenge.settles;
     this.leaseMs = claim.leaseMs;

@@ -8,7 +8,7 @@ import { listen, serveFetch } from '../test/serve-fetch.js';
 import { startFacilitator, type ScriptedFacilitator } from '../test/start-facilitator.js';
 
 const FOLDER = 'examples/sell-from-your-server';
-const readme = readFileSync('packages/gate/README.md', 'utf8');
+const readme = readFileSync('packages/middleware/README.md', 'utf8');
 
 interface Started {
   readonly url: string;

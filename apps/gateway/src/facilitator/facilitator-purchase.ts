@@ -26,7 +26,7 @@ type State = Exclude<SignedPaymentVerdict, Claim>;
 /** The product is the report of a settlement. */
 type Presented = PresentedPurchase<State, SettleResponse, SettlementResult, SettleResponse>;
 
-export interface PresentedSettlementParts {
+export interface FacilitatorPurchaseParts {
   readonly ledger: Ledger;
   readonly payments: SignedPayments;
   readonly leaseMs: number;
@@ -37,12 +37,12 @@ export interface PresentedSettlementParts {
 }
 
 /** A payment that a server's request presents, to have it settled. */
-export class PresentedSettlement implements Presented {
+export class FacilitatorPurchase implements Presented {
   /** Set once the payment is claimed. */
   payer: string | undefined;
 
   constructor(
-    private readonly parts: PresentedSettlementParts,
+    private readonly parts: FacilitatorPurchaseParts,
     private readonly keys: ClaimKeys,
   ) {}
 
@@ -50,7 +50,7 @@ export class PresentedSettlement implements Presented {
     const verdict = await this.parts.payments.claim(this.parts.question, this.keys);
     if (verdict.outcome !== 'claimed') return verdict;
     this.payer = verdict.payer;
-    return { outcome: 'claimed', purchase: new ClaimedSettlement(this.parts, verdict, this.keys.fingerprint) };
+    return { outcome: 'claimed', purchase: new FacilitatorClaimedPurchase(this.parts, verdict, this.keys.fingerprint) };
   }
 
   explain(error: unknown): State {
@@ -78,7 +78,7 @@ export class PresentedSettlement implements Presented {
 }
 
 /** A payment that is claimed for a server's request to settle it. */
-class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementResult> {
+class FacilitatorClaimedPurchase implements ClaimedPurchase<SettleResponse, SettlementResult> {
   readonly settles = 'before';
   readonly mayBeSettled = false;
   readonly leaseMs: number;
@@ -88,7 +88,7 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
   readonly #timeline: PaymentTimeline | null;
 
   constructor(
-    private readonly parts: PresentedSettlementParts,
+    private readonly parts: FacilitatorPurchaseParts,
     private readonly claim: Claim,
     private readonly fingerprint: string,
   ) {
