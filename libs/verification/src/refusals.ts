@@ -18,6 +18,30 @@ export class PaymentRefused extends Error {
   }
 }
 
+/** No verdict, for a reason that lies with this verifier and those who ask it, not with chain or payment. */
+export class NotJudged extends Error {
+  override readonly name = 'NotJudged';
+  /** Milliseconds until it may be asked about again. */
+  readonly retryAfterMs: number;
+
+  constructor(
+    readonly reason:
+      /** As many payments as may wait for the chain do so. */
+      | 'waiting_room_full'
+      /** This client has used up its share of look-ups. */
+      | 'client_share_used_up'
+      /** The gas that contract wallets may still burn is held by payments in flight. */
+      | 'contract_wallets_busy'
+      /** Redis did not return the gas that contract wallets have burnt. */
+      | 'redis_unavailable',
+    message: string,
+    options: ErrorOptions & { retryAfterMs: number },
+  ) {
+    super(message, options);
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
 /** Whether the passing of time alone may turn this failure into a success. */
 export function isNotYet(failure: PaymentFailure): boolean {
   return failure === 'receipt_missing' || failure === 'not_confirmed';
@@ -26,17 +50,20 @@ export function isNotYet(failure: PaymentFailure): boolean {
 export type Refused = { outcome: 'refused'; failure: PaymentFailure };
 export type Unavailable = { outcome: 'unavailable'; reason: string; retryAfterMs?: number };
 
+/** Why the chain, or this verifier, gave no verdict. Any other error is thrown again. */
+export function explainSilence(error: unknown): Unavailable {
+  if (!(error instanceof ChainUnavailableError || error instanceof NotJudged)) throw error;
+  const { reason, retryAfterMs } = error;
+  return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
 /**
  * Turns an error of the rules, the chain or the ledger into a verdict. A refusal of money that arrived is recorded
  * first. Any other error is thrown again.
  */
 export async function explainRefusal(error: unknown, notes: RefundNotes, asked: Asked): Promise<Refused | Unavailable> {
-  if (error instanceof ChainUnavailableError) {
-    const { reason, retryAfterMs } = error;
-    return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  }
   if (error instanceof StoreError) return { outcome: 'unavailable', reason: error.code };
-  if (!(error instanceof PaymentRefused)) throw error;
+  if (!(error instanceof PaymentRefused)) return explainSilence(error);
   const { failure, record } = error;
   try {
     if (record) await noteForRefund(notes, { ...record, failure }, asked);

@@ -13,14 +13,6 @@ export type ChainTrouble =
   /** The newest block is older than the start of a payment's validity, and no later time can be simulated. */
   | 'chain_behind'
   | 'deadline_passed'
-  /** Not the chain's fault: the waiting room for payments that wait for the chain is full. */
-  | 'waiting_room_full'
-  /** Not the chain's fault: this client has used up its share of look-ups. */
-  | 'client_share_used_up'
-  /** Not the chain's fault: the gas that contract wallets may still burn is held by payments in flight. */
-  | 'contract_wallets_busy'
-  /** Not the chain's fault: Redis did not return the gas that contract wallets have burnt. */
-  | 'redis_unavailable'
   | 'shutting_down';
 
 /** The chain did not answer, or its answer is not valid. Never a verdict on a payment. */

@@ -1,4 +1,6 @@
-import { ChainUnavailableError, type RpcAsker, type SearchAsker } from '@tollgate/chain';
+import type { RpcAsker, SearchAsker } from '@tollgate/chain';
+
+import { NotJudged } from '../refusals.js';
 
 export interface ClientSharesOptions {
   /** Look-ups per minute that may end in a refusal or find nothing; 0 sets no limit. */
@@ -109,7 +111,7 @@ export class LookUps implements RpcAsker, SearchAsker {
   }
 
   /**
-   * Call before the chain is asked for something that may be expensive. @throws ChainUnavailableError for a client over
+   * Call before the chain is asked for something that may be expensive. @throws NotJudged for a client over
    * its share
    */
   assertLeft(): void {
@@ -117,7 +119,7 @@ export class LookUps implements RpcAsker, SearchAsker {
     if (retryAfterMs > 0) {
       const message =
         'This client has used up its share of look-ups that end in a refusal or find nothing. Retry later.';
-      throw new ChainUnavailableError('client_share_used_up', message, { retryAfterMs });
+      throw new NotJudged('client_share_used_up', message, { retryAfterMs });
     }
     this.#isCounted = true;
   }

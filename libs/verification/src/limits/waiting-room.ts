@@ -1,6 +1,4 @@
-import { ChainUnavailableError } from '@tollgate/chain';
-
-import { isNotYet, PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
+import { isNotYet, NotJudged, PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
 
 export interface WaitingRoomOptions {
   waitMs: number;
@@ -38,7 +36,7 @@ export class WaitingRoom {
 
   /**
    * Judges a payment, and again as long as the passing of time alone may turn its refusal into a success.
-   * @throws the last error if it is final or the wait is over; ChainUnavailableError when there is no room to wait: the
+   * @throws the last error if it is final or the wait is over; NotJudged when there is no room to wait: the
    * payment may be good a moment later, and a refusal would make its payer pay again
    */
   async retry<T>(client: string, deadlineMs: number, judge: () => Promise<T>): Promise<T> {
@@ -97,8 +95,8 @@ export class WaitingRoom {
   }
 }
 
-function noRoom(cause: Error): ChainUnavailableError {
+function noRoom(cause: Error): NotJudged {
   const message =
     'The limit of payments that wait for the chain is reached (WAITING_TOTAL, WAITING_PER_CLIENT). Retry later.';
-  return new ChainUnavailableError('waiting_room_full', message, { cause, retryAfterMs: RETRY_AFTER_MS });
+  return new NotJudged('waiting_room_full', message, { cause, retryAfterMs: RETRY_AFTER_MS });
 }

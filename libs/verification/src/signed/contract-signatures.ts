@@ -1,6 +1,5 @@
 import {
   type ChainReader,
-  ChainUnavailableError,
   askForSignature,
   bundleCalls,
   type ContractSignature,
@@ -12,7 +11,7 @@ import type { Hex } from '@tollgate/protocol';
 import type { ContractSignatureVerdict, VerifyContractSignatureRequest } from '@tollgate/transport';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
-import { PaymentRefused } from '../refusals.js';
+import { explainSilence, PaymentRefused } from '../refusals.js';
 
 export interface ContractSignaturesOptions {
   chainId: number;
@@ -46,8 +45,7 @@ export class ContractSignatures {
       const isSigned = await this.options.chain.isContractSignature({ signer, hash, signature }, deadlineMs, lookUps);
       return { outcome: isSigned ? 'signed' : 'not_signed' };
     } catch (error) {
-      if (error instanceof ChainUnavailableError) return { outcome: 'unavailable', reason: error.reason };
-      throw error;
+      return { outcome: 'unavailable', reason: explainSilence(error).reason };
     }
   }
 }
@@ -57,7 +55,7 @@ type Signatures = Pick<ChainReader, 'refusedSignatures'>;
 /**
  * Call before a contract is asked for its signature, charged to the client's share, since the call runs the payer's own
  * code. Refuses `signature_invalid` when the contract refused the signature a moment ago.
- * @throws ChainUnavailableError for a client over its share
+ * @throws NotJudged for a client over its share
  */
 export function assertMayAsk({ refusedSignatures }: Signatures, lookUps: LookUps, signed: ContractSignature): void {
   if (refusedSignatures.include(signed)) throw new PaymentRefused('signature_invalid');

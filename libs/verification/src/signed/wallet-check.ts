@@ -1,15 +1,9 @@
-import {
-  type CallPlace,
-  type ChainReader,
-  ChainUnavailableError,
-  type FeeQuotes,
-  type TriedCall,
-} from '@tollgate/chain';
+import { type CallPlace, type ChainReader, type FeeQuotes, type TriedCall } from '@tollgate/chain';
 import { keccak256Hex } from '@tollgate/crypto';
 import type { QuotedFees, Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { LookUps } from '../limits/client-shares.js';
-import { PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
+import { NotJudged, PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
 import type { Deployments } from './deployments.js';
 
 /** `busy`: the rest of the budget is held by payments in flight; it is released when they are settled. */
@@ -64,14 +58,14 @@ export class WalletCheck {
    * Refuses `contract_wallet_refused` and `contract_wallet_paused`, and `simulation_failed` when the call fails with a
    * sender and a gas price: the code can see that a call without them is not a transaction. Refuses
    * `deployment_too_costly` where the wallet's deployment would cost too much for the sale.
-   * @throws ChainUnavailableError
+   * @throws ChainUnavailableError, NotJudged
    */
   async assertAccepted(payment: WalletPayment, asked: Asked): Promise<void> {
     const code = findRunningCode(payment);
     if (code === null) return;
     const refusal = await this.#findRefusal(code);
     if (refusal === 'contract_wallets_busy')
-      throw unavailable(refusal, 'The gas budget of contract wallets is held by payments in flight. Retry later.');
+      throw notJudged(refusal, 'The gas budget of contract wallets is held by payments in flight. Retry later.');
     if (refusal !== null) throw new PaymentRefused(refusal);
     const fees = await this.options.fees.read();
     if (code.budget === 'deployments' && !this.options.deployments.isWorth(payment.priceBaseUnits, fees))
@@ -82,7 +76,7 @@ export class WalletCheck {
 
   #findRefusal(code: RunningCode): Promise<WalletRefusal | null> {
     return this.options.wallets.findRefusal(code).catch((error: unknown) => {
-      throw unavailable('redis_unavailable', 'Redis did not return the gas that contract wallets have burnt.', error);
+      throw notJudged('redis_unavailable', 'Redis did not return the gas that contract wallets have burnt.', error);
     });
   }
 
@@ -99,12 +93,8 @@ export class WalletCheck {
   }
 }
 
-function unavailable(
-  reason: 'contract_wallets_busy' | 'redis_unavailable',
-  message: string,
-  cause?: unknown,
-): ChainUnavailableError {
-  return new ChainUnavailableError(reason, message, { retryAfterMs: RETRY_AFTER_MS, cause });
+function notJudged(reason: 'contract_wallets_busy' | 'redis_unavailable', message: string, cause?: unknown): NotJudged {
+  return new NotJudged(reason, message, { retryAfterMs: RETRY_AFTER_MS, cause });
 }
 
 /** Null for a payer without code that is not deployed either. */

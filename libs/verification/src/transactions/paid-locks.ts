@@ -1,9 +1,9 @@
-import { ChainUnavailableError, type ChainReader, ReceiptTooLargeError, type Sighting } from '@tollgate/chain';
+import { type ChainReader, ReceiptTooLargeError, type Sighting } from '@tollgate/chain';
 import { findHashLocks } from '@tollgate/protocol';
 import type { LockVerdict, VerifyLockRequest } from '@tollgate/transport';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
-import { PaymentRefused } from '../refusals.js';
+import { explainSilence, PaymentRefused } from '../refusals.js';
 import { findPayments, pairHashLocks } from './find-payments.js';
 import { isAgreed, type VerifierTerms } from './payment-verifier.js';
 
@@ -40,8 +40,7 @@ export class PaidLocks {
       return { outcome: hasPaid(request, mined) ? 'paid' : 'not_paid' };
     } catch (error) {
       if (error instanceof PaymentRefused || error instanceof ReceiptTooLargeError) return { outcome: 'not_paid' };
-      if (error instanceof ChainUnavailableError) return { outcome: 'unavailable', reason: error.reason };
-      throw error;
+      return { outcome: 'unavailable', reason: explainSilence(error).reason };
     }
   }
 }
