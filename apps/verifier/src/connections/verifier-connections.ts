@@ -8,7 +8,14 @@ import {
   Module,
   type DynamicModule,
 } from '@nestjs/common';
-import { combineObservers, connectChain, type ConnectedChain, ChainReader } from '@tollgate/chain';
+import {
+  ChainReader,
+  combineObservers,
+  connectChain,
+  type ChainObserver,
+  type ConnectedChain,
+  type EndedBatch,
+} from '@tollgate/chain';
 import { REDIS_LOGGER } from '@tollgate/common';
 import { describeSettings } from '@tollgate/config';
 import { Journal, RELAYER_FLEET } from '@tollgate/journal';
@@ -19,7 +26,6 @@ import { Registry } from 'prom-client';
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { OutboxWatch } from '../metrics/outbox-watch.js';
 import { RelayerTroubles } from '../metrics/relayer-troubles.js';
-import { RpcTroubleLog } from '../metrics/rpc-trouble-log.js';
 import { VerifierMetrics, SettlementMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { TokenDecimals } from '../settings/token-decimals.js';
@@ -115,5 +121,27 @@ export class VerifierConnectionsModule {
       },
     ];
     return { module: VerifierConnectionsModule, global: true, providers, exports: providers };
+  }
+}
+
+/**
+ * Logs one line when an RPC server starts to fail and one when it answers again, so that an outage does not write
+ * thousands of lines.
+ */
+class RpcTroubleLog implements ChainObserver {
+  private readonly logger = new Logger('Chain');
+  private readonly failing = new Set<string>();
+
+  batchEnded({ host, trouble }: EndedBatch): void {
+    if (trouble === 'none') {
+      if (this.failing.delete(host)) this.logger.log(`the RPC server ${host} answers again`);
+    } else if (!this.failing.has(host)) {
+      this.failing.add(host);
+      this.logger.warn(`the RPC server ${host} fails: ${trouble}`);
+    }
+  }
+
+  queueChanged(): void {
+    // Not logged.
   }
 }

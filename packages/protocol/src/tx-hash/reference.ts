@@ -1,7 +1,6 @@
 import { hmac as nobleHmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 
-import { LIMB_DIGITS, readLimb, writeLimb } from '../wire/base36.js';
 import type { Hex } from '../wire/hex.js';
 
 /** The purchase that a reference is issued for. The HMAC covers these terms, the time, the nonce and the price. */
@@ -30,6 +29,8 @@ export interface ReferenceParts {
 
 const NONCE_BYTES = 16;
 const MAC_BYTES = 16;
+/** Base36 digits of one 32-bit limb: 36^7 is the first power above 2^32. */
+const LIMB_DIGITS = 7;
 const LIMBS = 12; // 4 of the nonce, 4 of the price, 4 of the HMAC
 const SUFFIX_LENGTH = LIMBS * LIMB_DIGITS;
 const PREFIX = 'chain-';
@@ -189,4 +190,40 @@ export function verifyReference(input: {
     if (isSameMac(expected, mac)) authentic = true;
   }
   return authentic ? { issuedAtMs, priceBaseUnits } : null;
+}
+
+const digitCode = (digit: number): number => (digit < 10 ? 48 + digit : 87 + digit);
+// Pairs of digits as character codes: writing two at a time halves the divisions.
+const PAIRS = Uint8Array.from({ length: 36 * 36 * 2 }, (_, at) => {
+  const pair = at >> 1;
+  return digitCode(at % 2 === 0 ? Math.floor(pair / 36) : pair % 36);
+});
+
+function writePair(pair: number, into: Uint8Array, at: number): void {
+  into[at] = PAIRS[pair * 2] ?? 0;
+  into[at + 1] = PAIRS[pair * 2 + 1] ?? 0;
+}
+
+/** Writes the seven base36 digits of an unsigned 32-bit integer, leading zeros included, as character codes. */
+function writeLimb(value: number, into: Uint8Array, at: number): void {
+  const high = Math.floor(value / 1679616); // 36^4
+  const low = value - high * 1679616;
+  const highest = (high / 1296) | 0;
+  const third = (low / 1296) | 0;
+  into[at] = digitCode(highest);
+  writePair(high - highest * 1296, into, at + 1);
+  writePair(third, into, at + 3);
+  writePair(low - third * 1296, into, at + 5);
+}
+
+/** The 32-bit integer of the seven lower-case base36 digits at `from`, or -1 if they are not one. */
+function readLimb(text: string, from: number): number {
+  let value = 0;
+  for (let at = from; at < from + LIMB_DIGITS; at += 1) {
+    const code = text.charCodeAt(at);
+    const digit = code >= 97 && code <= 122 ? code - 87 : code >= 48 && code <= 57 ? code - 48 : -1;
+    if (digit < 0) return -1;
+    value = value * 36 + digit;
+  }
+  return value > 0xffffffff ? -1 : value;
 }
