@@ -57,7 +57,7 @@ export async function sendPayments(target: PaidTarget, payments: string[], inFli
   let endedMs = startedMs;
   const connections = Math.min(inFlight, payments.length);
   const load = autocannon({ url, connections, amount: payments.length, requests: [request], sampleInt: LOOK_EVERY_MS });
-  load.on('response', (_client, status: number, _bytes, ms: number) => {
+  void load.on('response', (_client, status: number, _bytes, ms: number) => {
     noteProgress();
     endedMs = performance.now();
     if (status === 200) timesMs.push(ms);
