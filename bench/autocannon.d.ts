@@ -1,11 +1,20 @@
 /** The part of autocannon that the benchmark uses; the package brings no types. */
 declare module 'autocannon' {
+  import type { EventEmitter } from 'node:events';
+
+  interface Request {
+    setupRequest?: (request: object) => object;
+    onResponse?: (status: number, body: string) => void;
+  }
   interface Options {
     url: string;
     connections: number;
-    duration: number;
+    /** Seconds, or a number of requests. */
+    duration?: number;
+    amount?: number;
     headers?: Record<string, string>;
-    expectBody?: string;
+    requests?: Request[];
+    sampleInt?: number;
   }
   interface Result {
     /** Seconds. */
@@ -16,6 +25,7 @@ declare module 'autocannon' {
     timeouts: number;
     statusCodeStats: Record<string, { count: number }>;
   }
-  function autocannon(options: Options): Promise<Result>;
+  /** Emits `response` with client, status, bytes and milliseconds. */
+  function autocannon(options: Options): EventEmitter & Promise<Result>;
   export default autocannon;
 }

@@ -49,18 +49,16 @@ interface LaneRun {
   checkout: string;
   lane: string;
   quick: boolean;
-  full: boolean;
 }
 
 /** One round in a process of its own. */
-async function runLaneOnce({ checkout, lane, quick, full }: LaneRun): Promise<LaneResult> {
+async function runLaneOnce({ checkout, lane, quick }: LaneRun): Promise<LaneResult> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const output = join(folder, 'report.json');
   try {
     await runNode(`The lane ${lane} of ${checkout}`, checkout, [
       ...[...SOURCE_LOADERS, 'bench/main.ts', '--lane', lane, '--rounds', '1', '--no-peers', '--output', output],
       ...(quick ? ['--quick'] : []),
-      ...(full ? ['--full'] : []),
     ]);
     const [result] = (JSON.parse(readFileSync(output, 'utf8')) as Report).lanes;
     if (!result) throw new Error(`The lane ${lane} of ${checkout} reported nothing.`);
@@ -146,7 +144,6 @@ export interface Comparison {
   lanes: readonly string[];
   rounds: number;
   quick: boolean;
-  full: boolean;
   progress: (text: string) => void;
 }
 
@@ -155,7 +152,7 @@ export interface Comparison {
  * it is done.
  */
 export async function* compareCheckouts(comparison: Comparison): AsyncGenerator<ComparedLane> {
-  const { against, lanes, rounds, quick, full, progress } = comparison;
+  const { against, lanes, rounds, quick, progress } = comparison;
   const checkouts = { old: resolve(against), new: process.cwd() };
   for (const checkout of Object.values(checkouts)) {
     progress(`setting up ${checkout}`);
@@ -166,7 +163,7 @@ export async function* compareCheckouts(comparison: Comparison): AsyncGenerator<
     const news: LaneResult[] = [];
     const measure = async (name: 'old' | 'new') => {
       progress(`${lane}: round ${olds.length} of ${rounds}, ${name}`);
-      return runLaneOnce({ checkout: checkouts[name], lane, quick, full });
+      return runLaneOnce({ checkout: checkouts[name], lane, quick });
     };
     olds.push(await measure('old'));
     for (let round = 1; round <= rounds; round++) {

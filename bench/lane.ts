@@ -5,8 +5,6 @@ export interface LaneOptions {
   quick: boolean;
   /** Measures the published servers too. */
   peers: boolean;
-  /** Also the cases that take minutes. */
-  full: boolean;
   progress: (text: string) => void;
 }
 

@@ -1,10 +1,10 @@
-import { dirname, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 import { compareCheckouts, formatComparison, setUp, type ComparedLane } from './compare.js';
 import type { LaneResult } from './lane.js';
 import { runLane } from './lanes/run-lane.js';
 import { HELP, parseOptions } from './options.js';
-import { profileProcesses } from './profile/profile-processes.js';
+import { profileProcesses } from './profile-processes.js';
 import { formatLane, createReport, writeReport } from './report.js';
 
 async function main(): Promise<void> {
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   const results: LaneResult[] = [];
   for (const lane of options.lanes) {
     const run = () => runLane(lane, { ...options, progress: (text) => progress.show(`${lane}: ${text}`) });
-    const result = options.profile ? await profileProcesses(lane, dirname(options.output), run) : await run();
+    const result = options.profile ? await profileProcesses(join(dirname(options.output), lane), run) : await run();
     progress.clear();
     process.stdout.write(`${formatLane(result)}\n`);
     results.push(result);

@@ -6,9 +6,8 @@ export interface BenchOptions {
   lanes: LaneName[];
   rounds: number;
   quick: boolean;
-  full: boolean;
   peers: boolean;
-  /** Writes flame graphs of each lane's processes. */
+  /** Writes CPU profiles of each lane's processes. */
   profile: boolean;
   /** The checkout to compare with; null: measure this one alone. */
   against: string | null;
@@ -26,25 +25,15 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       distant    the same with the chain's RPC 50 ms away
                       signed     answers paid by EIP-3009 authorizations, beside the published servers, RPC local and 50 ms away
                       ledger     the ledger only, beside a bare SET NX
-                      redis      paid answers with a replica that must acknowledge and with clusters, claims with clusters
-                      book       paid answers and commits with the book on and off, what a bookkeeper takes in, and when a refund has its job
-                      readings   a probe and a payment's way into the book while the whole book is read
+                      redis      paid answers with a replica that must acknowledge and with a cluster
+                      book       paid answers with the book on and off, what a bookkeeper takes in, and when a refund has its job
                       transport  the verify queue only, beside other transports
-                      growth     cost with 1, 2, 4 processes and with a full ledger
-                      footprint  start-up time and memory of each process
-                      jobs        transactions a second from one wallet, beside senders without a journal
-                      job-growth  the same with 1, 2, 4 workers and 1, 8 wallets
-                      job-latency from a job's acceptance to transactionSubmitted, beside sending directly
-                      swap-jobs   swap jobs a second of one wallet and one token, by an agent worker process
-                      job-cost    what the journal of a job costs Redis
-                      reconcile   the book against a provider's logs, and the search in it, at 1,000,000 payments
+                      jobs       transactions a second from one wallet, beside senders without a journal
   --rounds <n>      rounds to take the median of (default 5)
   --quick           one short round: does it run?
-  --full            also the cases that take minutes (ten million ledger entries, 100,000 ended jobs,
-                    bursts of ten minutes)
   --no-peers        without the published servers (nothing is installed)
-  --profile         also writes a flame graph of each lane's gateway, verifier and of the load (jobs: the worker), as
-                    <lane>-<process>.svg beside the JSON; the figures are then too low
+  --profile         also writes CPU profiles of each lane's gateway, verifier and of the load (jobs: the worker), as
+                    .cpuprofile in <lane>/ beside the JSON, for Chrome DevTools; the figures are then too low
   --against <path>  runs each lane in turn in that checkout (old) and in this one (new), old first and last, without the
                     published servers; prints new/old, and between which ratios old differs from old
   --output <file>   where the JSON goes (default bench/results/<time>.json)
@@ -59,7 +48,6 @@ export function parseOptions(args: string[]): BenchOptions | null {
       lane: { type: 'string', multiple: true },
       rounds: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      full: { type: 'boolean', default: false },
       'no-peers': { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       against: { type: 'string' },
@@ -74,7 +62,6 @@ export function parseOptions(args: string[]): BenchOptions | null {
     lanes: (values.lane ?? LANES).map(parseLane),
     rounds,
     quick: values.quick,
-    full: values.full,
     peers: !values['no-peers'],
     profile: values.profile,
     against: values.against ?? null,

@@ -7,23 +7,15 @@ import type { Devnet } from '../tools/devnet/chain/chain.js';
 import { repositoryRoot } from '../tools/devnet/processes/repository.js';
 import { startProgram, type Program } from '../tools/devnet/processes/start-program.js';
 import type { LaneRow } from './lane.js';
-import type { Roles } from './process-usage.js';
+import type { PaidTarget } from './load.js';
 import { formatNumber } from './report.js';
 import type { KeepUntilEnd } from './with-cleanup.js';
 
 const PEER_SERVERS = ['@x402/express', '@x402/hono', 'x402-express', 'x402-hono'];
 
-export interface Peer {
-  name: string;
-  version: 1 | 2;
-  /** The paid resource. */
-  url: string;
-  roles: Roles;
-  server: Program;
-  facilitator: Program;
+export interface Peer extends PaidTarget {
   /** Signs payments with the published client's code; one header value each. */
   signPayments: (count: number) => Promise<string[]>;
-  paymentHeader: 'X-PAYMENT' | 'PAYMENT-SIGNATURE';
 }
 
 /**
@@ -54,9 +46,10 @@ export async function startPeers(
     const environment = peerEnvironment(chain, { rpcUrl: chain.rpcUrl, facilitatorUrl: facilitator.url });
     const server = keep(await startProgram(['bench/peers/server.mjs', name], environment));
     peers.push({
-      ...{ name, version, server, facilitator, url: `${server.url}/api/weather` },
+      name,
+      url: `${server.url}/api/weather`,
       roles: { server: [server.pid], facilitator: [facilitator.pid] },
-      paymentHeader: version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE',
+      header: version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE',
       signPayments: (count) => signPayments(chain, { server: server.url, version, count }),
     });
   }
@@ -80,10 +73,10 @@ export function startRawFastify(body: string): Promise<Program> {
   return startProgram(['bench/peers/server.mjs', 'fastify'], { BENCH_PEER: JSON.stringify({ body }) });
 }
 
-/** Compares a server with the best published one, case by case. */
-export function compareWithPeers(rows: LaneRow[], server: string): string[] {
+/** Compares Tollgate with the best published server, case by case. */
+export function compareWithPeers(rows: LaneRow[]): string[] {
   return rows
-    .filter(({ subject }) => subject === server)
+    .filter(({ subject }) => subject === 'tollgate')
     .flatMap((own) => {
       const peers = rows.filter((row) => row.case === own.case && PEER_SERVERS.includes(row.subject));
       const [fastest] = [...peers].sort((a, b) => (b.perSecond ?? 0) - (a.perSecond ?? 0));

@@ -19,12 +19,6 @@ export function watchProcessors(roles: Roles): () => Record<string, number> {
   };
 }
 
-/** Resident memory in bytes, or NaN where the system does not say (anything but Linux). */
-export function readResidentBytes(pid: number): number {
-  const line = /VmRSS:\s+(\d+) kB/.exec(readProc(`/proc/${pid}/status`));
-  return line ? Number(line[1]) * 1024 : NaN;
-}
-
 function readSeconds(roles: Roles): Record<string, number> {
   const own = process.cpuUsage();
   const seconds: Record<string, number> = { load: (own.user + own.system) / 1e6 };
@@ -35,7 +29,7 @@ function readSeconds(roles: Roles): Record<string, number> {
 }
 
 /** User and system time since the process started. */
-export function readProcessSeconds(pid: number): number {
+function readProcessSeconds(pid: number): number {
   // The fields after the program's name, which may hold spaces; user and system time are the 14th and 15th.
   const fields = readProc(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;

@@ -1,14 +1,17 @@
 import { Redis } from 'ioredis';
 
 import type { Devnet } from '../tools/devnet/chain/chain.js';
-import type { RedisServer } from '../tools/devnet/processes/redis.js';
-import type { ServiceProcess } from '../tools/devnet/processes/service-process.js';
+import { startRedis, type RedisServer } from '../tools/devnet/processes/redis.js';
+import { startProgram } from '../tools/devnet/processes/start-program.js';
 import { startStack } from '../tools/devnet/stack/stack.js';
-import type { Roles } from './process-usage.js';
-import { profileArgs } from './profile/profile-processes.js';
+import type { PaidTarget } from './load.js';
+import { profileArgs } from './profile-processes.js';
+import type { KeepUntilEnd } from './with-cleanup.js';
 
 /** Shared by all subjects that issue or read references. */
-export const CHALLENGE_SECRET = 'a-secret-that-only-the-benchmark-knows';
+const CHALLENGE_SECRET = 'a-secret-that-only-the-benchmark-knows';
+const PATH = '/api/weather';
+const HEADER = 'x-payment';
 
 /**
  * As shipped, but for two things: payments are mined long before they are presented, so the redemption window is a day;
@@ -30,55 +33,51 @@ export interface BenchServers {
 
 export interface TollgateOptions {
   chain: Devnet;
-  /** Where the verifiers reach the chain, when not directly. */
+  /** Where the verifiers reach the chain. */
   rpcUrl?: string;
-  gateways?: number;
-  verifiers?: number;
+  name?: string;
   /** Servers that run already; by default Tollgate has one of its own. */
   redis?: BenchServers;
   env?: Record<string, string>;
 }
 
-export interface Tollgate {
-  /** The paid resource at the first gateway, and at each. */
-  url: string;
-  urls: string[];
-  redisUrl: string;
-  gateways: ServiceProcess[];
-  verifiers: ServiceProcess[];
-  roles: Roles;
-  stop: () => Promise<void>;
+/** Starts one gateway and one verifier of the build. */
+export async function startTollgate(
+  { chain, rpcUrl = chain.rpcUrl, name = 'tollgate', redis, env = {} }: TollgateOptions,
+  keep: KeepUntilEnd,
+): Promise<PaidTarget> {
+  const [first] = redis?.servers ?? [];
+  const stack = keep(
+    await startStack({
+      ...(redis && first ? { redis: { ...first, url: redis.url } } : {}),
+      chain,
+      env: { ...SETTINGS, RPC_URL: rpcUrl, ...env },
+      nodeArgs: { gateway: profileArgs('gateway'), verifier: profileArgs('verifier') },
+    }),
+  );
+  const roles = {
+    gateway: stack.gateways.map(({ pid }) => pid),
+    verifier: stack.verifiers.map(({ pid }) => pid),
+    redis: await Promise.all((redis?.servers ?? [stack.redis]).map(({ url }) => readRedisPid(url))),
+  };
+  return { name, url: stack.baseUrl + PATH, header: HEADER, roles };
 }
 
-/** Starts the built services with a Redis of their own. */
-export async function startTollgate({
-  chain,
-  rpcUrl = chain.rpcUrl,
-  gateways = 1,
-  verifiers = 1,
-  redis,
-  env = {},
-}: TollgateOptions): Promise<Tollgate> {
-  const [first] = redis?.servers ?? [];
-  const stack = await startStack({
-    ...(redis && first ? { redis: { ...first, url: redis.url } } : {}),
-    ...{ chain, gateways, verifiers, env: { ...SETTINGS, RPC_URL: rpcUrl, ...env } },
-    nodeArgs: { gateway: profileArgs('gateway'), verifier: profileArgs('verifier') },
-  });
-  const urls = stack.gateways.map(({ url }) => `${url}/api/weather`);
-  return {
-    url: urls[0] ?? '',
-    urls,
-    redisUrl: stack.redis.url,
-    gateways: stack.gateways,
-    verifiers: stack.verifiers,
-    roles: {
-      gateway: stack.gateways.map(({ pid }) => pid),
-      verifier: stack.verifiers.map(({ pid }) => pid),
-      redis: await Promise.all((redis?.servers ?? [stack.redis]).map(({ url }) => readRedisPid(url))),
-    },
-    stop: () => stack.stop(),
-  };
+/** Starts the rules in one process, with a Redis of its own: see programs/floor.ts. */
+export async function startFloor(chain: Devnet, rpcUrl: string, keep: KeepUntilEnd): Promise<PaidTarget> {
+  const redis = keep(await startRedis());
+  const { url, pid } = keep(
+    await startProgram(['bench/programs/floor.ts'], {
+      REDIS_URL: redis.url,
+      RPC_URL: rpcUrl,
+      CHAIN_ID: String(chain.chainId),
+      ASSET_ADDRESS: chain.asset,
+      PAY_TO: chain.payTo,
+      CHALLENGE_SECRET,
+    }),
+  );
+  const roles = { server: [pid], redis: [await readRedisPid(redis.url)] };
+  return { name: 'one process', url: url + PATH, header: HEADER, roles };
 }
 
 /** The id of the Redis server's process. */

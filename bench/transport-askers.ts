@@ -39,7 +39,7 @@ const QUESTION: ComparedQuestion<VerifyPaymentRequest> = {
   settings: 'x'.repeat(410),
 };
 
-export async function createRequestReplyAsker(redisUrl: string): Promise<Asker> {
+async function createRequestReplyAsker(redisUrl: string): Promise<Asker> {
   const client = new RequestReplyClient({ redisUrl, queue: QUEUE, queueLimit: 10_000 });
   await client.connect();
   return {
@@ -49,7 +49,7 @@ export async function createRequestReplyAsker(redisUrl: string): Promise<Asker> 
 }
 
 /** Pushes and pops by hand, in the same batches. */
-export async function createEchoAsker(redisUrl: string): Promise<Asker> {
+async function createEchoAsker(redisUrl: string): Promise<Asker> {
   const blocking = new Redis(redisUrl);
   const commands = new Redis(redisUrl);
   const text = JSON.stringify(QUESTION);
@@ -81,7 +81,7 @@ export async function createEchoAsker(redisUrl: string): Promise<Asker> {
   };
 }
 
-export async function createBullmqAsker(redisUrl: string): Promise<Asker> {
+async function createBullmqAsker(redisUrl: string): Promise<Asker> {
   const connection = plainConnection(redisUrl);
   const queue = new Queue(QUEUE, { connection });
   // One listener for each question that waits.
@@ -98,7 +98,7 @@ export async function createBullmqAsker(redisUrl: string): Promise<Asker> {
   };
 }
 
-export async function createNestRedisAsker(redisUrl: string): Promise<Asker> {
+async function createNestRedisAsker(redisUrl: string): Promise<Asker> {
   Logger.overrideLogger(['error', 'warn']);
   const client = ClientProxyFactory.create({ transport: Transport.REDIS, options: plainConnection(redisUrl) });
   await client.connect();
@@ -112,3 +112,11 @@ function plainConnection(redisUrl: string): { host: string; port: number } {
   const { hostname, port } = new URL(redisUrl);
   return { host: hostname, port: Number(port) };
 }
+
+/** By the name of their row, which the server of the same transport is started with. */
+export const TRANSPORTS: Record<string, (redisUrl: string) => Promise<Asker>> = {
+  'bare lists': createEchoAsker,
+  'request-reply (ours)': createRequestReplyAsker,
+  'Nest Redis (pub/sub)': createNestRedisAsker,
+  BullMQ: createBullmqAsker,
+};

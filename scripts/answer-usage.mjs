@@ -13,7 +13,14 @@ export function refuseUsage(reason, help) {
   process.exit(2);
 }
 
-/** The arguments as `parseArgs` reads them, or the help, or the usage; `check` may throw what is wrong with them. */
+/**
+ * The arguments as `parseArgs` reads them, or the help, or the usage; `check` may throw what is wrong with them.
+ * @template {import('node:util').ParseArgsConfig} const Configuration
+ * @param {string} help
+ * @param {Configuration} configuration
+ * @param {(read: ReturnType<typeof parseArgs<Configuration>>) => void} check
+ * @returns {ReturnType<typeof parseArgs<Configuration>>}
+ */
 export function readArguments(help, configuration, check = () => undefined) {
   answerHelp(process.argv.slice(2), help);
   try {

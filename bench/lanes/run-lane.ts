@@ -1,4 +1,4 @@
-import { takeNudges } from '../bench-chain.js';
+import { takeNudges } from '../chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 
 const LANE_MODULES = {
@@ -8,17 +8,9 @@ const LANE_MODULES = {
   signed: async () => (await import('./signed.js')).runSignedLane,
   ledger: async () => (await import('./ledger.js')).runLedgerLane,
   redis: async () => (await import('./redis.js')).runRedisLane,
-  book: async () => (await import('./book/book.js')).runBookLane,
-  readings: async () => (await import('./book/readings.js')).runReadingsLane,
+  book: async () => (await import('./book.js')).runBookLane,
   transport: async () => (await import('./transport.js')).runTransportLane,
-  growth: async () => (await import('./growth.js')).runGrowthLane,
-  footprint: async () => (await import('./footprint.js')).runFootprintLane,
   jobs: async () => (await import('./jobs.js')).runJobsLane,
-  'job-growth': async () => (await import('./job-growth.js')).runJobGrowthLane,
-  'job-latency': async () => (await import('./job-latency.js')).runJobLatencyLane,
-  'swap-jobs': async () => (await import('./swap-jobs.js')).runSwapJobsLane,
-  'job-cost': async () => (await import('./job-cost.js')).runJobCostLane,
-  reconcile: async () => (await import('./reconcile.js')).runReconcileLane,
 };
 export type LaneName = keyof typeof LANE_MODULES;
 export const LANES = Object.keys(LANE_MODULES) as LaneName[];

@@ -1,40 +1,26 @@
 import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { callRpc, callRpcBatch } from '../../tools/devnet/processes/json-rpc.js';
-import { startBenchChain } from '../bench-chain.js';
+import { DELAY_MS, measureRoundTrip, startBenchChain, startDelayProxy } from '../chain.js';
 import { CPU_PER_ANSWER, type LaneOptions, type LaneResult, type LaneRow } from '../lane.js';
-import { sendPayments, type PaidTarget } from '../load/send-payments.js';
-import { compareWithPeers, signPayments, startPeers } from '../peers.js';
+import { sendPayments } from '../load.js';
+import { compareWithPeers, signPayments, startPeers, type Peer } from '../peers.js';
 import { watchProcessors } from '../process-usage.js';
-import { measureRoundTrip, startDelayProxy } from '../replay-node.js';
 import { ratePerCore, runRounds, type Case, type Sample } from '../run-rounds.js';
 import { signOwnPayments } from '../sign-own-payments.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 
-const TOLLGATE = 'tollgate';
-const DELAY_MS = 50;
 /** Payments to each server before any is counted, because code that has not run often is several times slower. */
 const WARM_UP = 64;
 const WARM_UP_IN_FLIGHT = 8;
 
-interface SignedCase {
-  inFlight: number;
-  /** Requests a round, to Tollgate and to each published server. */
-  requests: number;
-  peerRequests: number;
-}
-
-const CASES: SignedCase[] = [
+/** Requests a round, to Tollgate and to each published server. */
+const CASES = [
   { inFlight: 1, requests: 20, peerRequests: 8 },
   { inFlight: 32, requests: 640, peerRequests: 64 },
   { inFlight: 128, requests: 1_280, peerRequests: 128 },
 ];
-const QUICK_CASES: SignedCase[] = [{ inFlight: 16, requests: 64, peerRequests: 16 }];
-
-interface Target extends PaidTarget {
-  /** One header value each. */
-  sign: (count: number) => Promise<string[]>;
-}
+const QUICK_CASES = [{ inFlight: 16, requests: 64, peerRequests: 16 }];
 
 /**
  * Answers paid by authorizations that the published client signed (without it, the devnet), each settled on one chain
@@ -43,7 +29,7 @@ interface Target extends PaidTarget {
 export function runSignedLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const chain = keep(await startBenchChain());
-    const proxy = keep(await startDelayProxy(chain.rpcUrl, DELAY_MS));
+    const proxy = keep(await startDelayProxy(chain.rpcUrl));
     const rows: LaneRow[] = [];
     for (const [rpcUrl, place] of [
       [chain.rpcUrl, ''],
@@ -51,12 +37,12 @@ export function runSignedLane(options: LaneOptions): Promise<LaneResult> {
     ] as const) {
       rows.push(...(await withCleanup((keepHere) => measure(chain, rpcUrl, place, options, keepHere))));
     }
-    const lone = rows.find(({ subject, case: name }) => subject === TOLLGATE && name.startsWith('1 in flight, RPC'));
+    const lone = rows.find(({ subject, case: name }) => subject === 'tollgate' && name.startsWith('1 in flight, RPC'));
     return {
       lane: 'signed',
       title: 'answers paid by signed authorizations (EIP-3009), each settled before it is answered',
       rows,
-      notes: [await measureRoundTrip(proxy.url, lone), ...compareWithPeers(rows, TOLLGATE)],
+      notes: [await measureRoundTrip(proxy.url, lone), ...compareWithPeers(rows)],
     };
   });
 }
@@ -69,31 +55,30 @@ async function measure(
   keep: KeepUntilEnd,
 ): Promise<LaneRow[]> {
   progress('starting the servers');
-  const tollgate = keep(await startTollgate({ chain, rpcUrl, env: { SIGNED_PAYMENTS: 'true' } }));
-  const server = new URL(tollgate.url).origin;
-  const sign = (count: number) =>
+  const tollgate = await startTollgate({ chain, rpcUrl, env: { SIGNED_PAYMENTS: 'true' } }, keep);
+  const { origin: server } = new URL(tollgate.url);
+  const signForTollgate = (count: number) =>
     peers ? signPayments(chain, { server, version: 2, count }) : signOwnPayments(chain, { url: tollgate.url, count });
-  const others = peers ? await startPeers(chain, keep, progress, rpcUrl) : [];
-  const targets: Target[] = [
-    { name: TOLLGATE, urls: [tollgate.url], roles: tollgate.roles, header: 'PAYMENT-SIGNATURE', sign },
-    ...others.map((peer) => ({ ...peer, urls: [peer.url], header: peer.paymentHeader, sign: peer.signPayments })),
+  const targets: Peer[] = [
+    { ...tollgate, header: 'PAYMENT-SIGNATURE', signPayments: signForTollgate },
+    ...(peers ? await startPeers(chain, keep, progress, rpcUrl) : []),
   ];
   progress('warming up');
   for (const target of targets) await pay(chain, target, WARM_UP, WARM_UP_IN_FLIGHT);
   const cases = (quick ? QUICK_CASES : CASES).map(({ inFlight, requests, peerRequests }): Case => ({
     name: `${inFlight} in flight${place}`,
-    baseline: TOLLGATE,
+    baseline: tollgate.name,
     subjects: targets.map((target) => ({
       name: target.name,
-      measure: () => pay(chain, target, target.name === TOLLGATE ? requests : peerRequests, inFlight),
+      measure: () => pay(chain, target, target.name === tollgate.name ? requests : peerRequests, inFlight),
     })),
   }));
   return runRounds(cases, rounds, progress);
 }
 
 /** Signs the payments first, because authorizations run out; then measures only the paid requests. */
-async function pay(chain: Devnet, target: Target, count: number, inFlight: number): Promise<Sample> {
-  const payments = await target.sign(count);
+async function pay(chain: Devnet, target: Peer, count: number, inFlight: number): Promise<Sample> {
+  const payments = await target.signPayments(count);
   const firstBlock = await readBlockNumber(chain);
   const readChainCores = watchProcessors({ chain: [chain.pid] });
   const sample = await sendPayments(target, payments, inFlight);

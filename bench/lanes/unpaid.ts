@@ -1,11 +1,9 @@
-import autocannon from 'autocannon';
-
 import { startProgram, type Program } from '../../tools/devnet/processes/start-program.js';
-import { startBenchChain } from '../bench-chain.js';
+import { startBenchChain } from '../chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
+import { repeatRequest, type Target } from '../load.js';
 import { startPeers, startRawFastify } from '../peers.js';
-import { watchProcessors, type Roles } from '../process-usage.js';
-import { runRounds, type Case, type Sample } from '../run-rounds.js';
+import { runRounds, type Case } from '../run-rounds.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup } from '../with-cleanup.js';
 
@@ -21,13 +19,10 @@ const BROWSER = {
   'sec-fetch-dest': 'document',
 };
 
-interface Target {
-  name: string;
-  url: string;
+interface UnpaidTarget extends Target {
   headers?: Record<string, string>;
   /** 402 unless given. */
   status?: number;
-  roles: Roles;
 }
 
 /** The 402 that every first request gets: one gateway process beside one process of each other server. */
@@ -35,13 +30,13 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
   return withCleanup(async (keep) => {
     progress('starting the servers');
     const chain = keep(await startBenchChain());
-    const tollgate = keep(await startTollgate({ chain }));
-    const answer = await fetch(tollgate.url);
+    const { url, roles } = await startTollgate({ chain }, keep);
+    const answer = await fetch(url);
     const body = await answer.text();
     const raw = keep(await startRawFastify(body));
     const nest = keep(await startNestHook(answer, body));
-    const gateway = { url: tollgate.url, roles: { server: tollgate.roles['gateway'] ?? [] } };
-    const targets: Target[] = [
+    const gateway = { url, roles: { server: roles['gateway'] ?? [] } };
+    const targets: UnpaidTarget[] = [
       { name: BASELINE, url: `${raw.url}/api/weather`, roles: { server: [raw.pid] } },
       { name: NEST_HOOK, url: `${nest.url}/api/weather`, roles: { server: [nest.pid] } },
       { name: 'tollgate', ...gateway },
@@ -49,16 +44,13 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       // A key with a space, which would be refused after a payment too.
       { name: 'tollgate, refused before a price', ...gateway, headers: { 'idempotency-key': 'a b' }, status: 400 },
     ];
-    for (const { name, url, server } of peers ? await startPeers(chain, keep, progress) : []) {
-      targets.push({ name, url, roles: { server: [server.pid] } });
+    for (const peer of peers ? await startPeers(chain, keep, progress) : []) {
+      targets.push({ name: peer.name, url: peer.url, roles: { server: peer.roles['server'] ?? [] } });
     }
 
     const seconds = quick ? 1 : 2;
-    const measure = async ({ url, headers = {}, status = 402, roles }: Target, connections: number) => {
-      const readCores = watchProcessors(roles);
-      const sample = await repeatRequest({ url, headers, connections, duration: seconds }, status);
-      return { ...sample, detail: readCores() };
-    };
+    const measure = ({ headers = {}, status = 402, ...target }: UnpaidTarget, connections: number) =>
+      repeatRequest(target, { connections, seconds, headers, status });
     for (const target of targets) {
       progress(`warming up ${target.name}`);
       await measure(target, 32);
@@ -87,16 +79,4 @@ function startNestHook({ headers }: Response, body: string): Promise<Program> {
   return startProgram(['bench/programs/nest-hook.ts'], {
     ANSWER: JSON.stringify({ headers: Object.fromEntries(own), body }),
   });
-}
-
-/** The same request again and again. */
-async function repeatRequest(request: Parameters<typeof autocannon>[0], status: number): Promise<Sample> {
-  const result = await autocannon(request);
-  const expected = result.statusCodeStats[status]?.count ?? 0;
-  return {
-    perSecond: expected / result.duration,
-    p50Ms: result.latency.p50,
-    p99Ms: result.latency.p99,
-    failed: result.requests.total - expected + result.errors + result.timeouts,
-  };
 }

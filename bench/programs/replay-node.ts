@@ -1,7 +1,15 @@
 // A JSON-RPC server that answers from memory what the chain at TARGET answered before. Anvil takes 0.4 ms of a core for
 // each transaction it is asked for, since it recovers the signer anew; asked directly, it would dominate the measurement.
+import { createServer } from 'node:http';
+
 import { callRpcBatch } from '../../tools/devnet/processes/json-rpc.js';
-import { serveJsonRpc, type Call } from './serve-json-rpc.js';
+import { listenLocally } from '../../tools/devnet/processes/listen-locally.js';
+
+interface Call {
+  id: number;
+  method: string;
+  params: unknown[];
+}
 
 const target = process.env['TARGET'] ?? '';
 const REFRESH_MS = 200;
@@ -37,4 +45,19 @@ async function refreshHead(): Promise<void> {
 
 await refreshHead();
 setInterval(() => void refreshHead().catch(() => undefined), REFRESH_MS);
-await serveJsonRpc(answer);
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const asked = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+    const isBatch = Array.isArray(asked);
+    answer(isBatch ? asked : [asked]).then(
+      (texts) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(isBatch ? `[${texts.join(',')}]` : texts[0]),
+      (error: unknown) => response.writeHead(502).end(String(error)),
+    );
+  });
+});
+process.stdout.write(`ready ${(await listenLocally(server)).url}\n`);

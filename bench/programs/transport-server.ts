@@ -1,4 +1,4 @@
-// Answers questions without doing anything, over the transport of the first argument: request-reply|echo|bullmq|nest-redis.
+// Answers questions without doing anything, over the transport of the first argument, a name of TRANSPORTS.
 import 'reflect-metadata';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -56,12 +56,11 @@ async function serveEcho(): Promise<void> {
   void echo();
 }
 
-const serve = {
-  'request-reply': serveRequestReply,
-  echo: serveEcho,
-  bullmq: serveBullmq,
-  'nest-redis': serveNestRedis,
-}[process.argv[2] ?? ''];
-if (!serve) throw new Error('Say which transport: request-reply, echo, bullmq or nest-redis');
-await serve();
+const servers: Record<string, () => Promise<void>> = {
+  'bare lists': serveEcho,
+  'request-reply (ours)': serveRequestReply,
+  'Nest Redis (pub/sub)': serveNestRedis,
+  BullMQ: serveBullmq,
+};
+await servers[process.argv[2] ?? '']?.();
 process.stdout.write(`ready ${redisUrl}\n`);

@@ -6,6 +6,10 @@ import { join } from 'node:path';
 import { runProgram, runStep } from '../run-step.mjs';
 import { installPackages } from '../setup/install-packages.mjs';
 
+/**
+ * Checks a commit out in a temporary folder, installs its packages and builds its services; a minute or more. `id` is the
+ * abbreviated hash, `remove` ends the worktree.
+ */
 export async function buildCommit(root, commit) {
   const git = (...args) =>
     runProgram('git', args, {

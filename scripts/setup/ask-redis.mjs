@@ -1,7 +1,11 @@
 // Checks whether a Redis answers, without a client library.
 import { connect } from 'node:net';
 
-/** Whether a Redis answers at REDIS_URL; a request for a password is an answer too. */
+/**
+ * Whether a Redis answers at REDIS_URL; a request for a password is an answer too.
+ * @param {string} url
+ * @returns {Promise<boolean>}
+ */
 export function isRedisUrlAnswering(url) {
   return new Promise((resolve) => {
     let parsed;

@@ -20,6 +20,8 @@ export function unpackedServerPath(root, name) {
   return join(root, '.tollgate', `${name}-bin`, 'program.json');
 }
 
+/** @typedef {{ command: string, environment: Record<string, string> }} RedisProgram */
+
 /** By all that decides, because tests start many servers, and to ask one for its version is to start it. */
 const found = new Map();
 
@@ -42,6 +44,7 @@ export function nameServer(program) {
   return `${name} ${version}`;
 }
 
+/** @returns {RedisProgram | undefined} */
 function findFirst(root, unpackedName, names, isRight, named) {
   const { PATH, TOLLGATE_OWN_SERVERS: own } = process.env;
   const key = JSON.stringify([root, unpackedName, named, PATH, own]);

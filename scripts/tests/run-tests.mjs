@@ -1,11 +1,14 @@
 // npm test, npm run test:stack, npm run test:pages, npm run test:cluster and npm run test:interop: Jest, with what its tests need set up before.
+import { readFileSync } from 'node:fs';
+
 import { PROXY_PROGRAMS, setup, TEST_PROGRAMS } from '../setup.mjs';
-import { describeCpuTime } from './cpu-time.mjs';
 import { runJest } from './run-jest.mjs';
 
 /** Options of our own, and the reporter that each adds. */
 const REPORTERS = { '--slowest': 'slowest-files', '--record-times': 'record-seconds' };
 const REVERSED = '--reversed';
+/** Linux counts in hundredths of a second. */
+const TICKS_PER_SECOND = 100;
 
 const given = process.argv.slice(2);
 const reporters = given.flatMap((arg) => REPORTERS[arg] ?? []).map((name) => `./test/harness/jest/${name}.cjs`);
@@ -31,3 +34,24 @@ await setup({
 process.exitCode = await runJest(args, given.includes(REVERSED) ? { TEST_ORDER: 'reversed' } : {});
 const cpuTime = describeCpuTime();
 if (cpuTime !== undefined) process.stderr.write(`${cpuTime}\n`);
+
+/**
+ * CPU time of this process and of all that it started, in a line; undefined on a system without /proc. A process counts
+ * once its parent has waited for it, as in `time` of bash.
+ */
+function describeCpuTime() {
+  let stat;
+  try {
+    stat = readFileSync('/proc/self/stat', 'utf8');
+  } catch {
+    return undefined;
+  }
+  // The name, in brackets, may hold spaces. After it: utime, stime, cutime and cstime are the 12th to the 15th.
+  const ticks = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15)
+    .map(Number);
+  const [user, system] = [ticks[0] + ticks[2], ticks[1] + ticks[3]].map((sum) => sum / TICKS_PER_SECOND);
+  return `CPU: ${(user + system).toFixed(0)} s (user ${user.toFixed(0)} s, system ${system.toFixed(0)} s)`;
+}

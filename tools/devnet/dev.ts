@@ -1,6 +1,8 @@
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+import { ApiKeyStore, type NewApiKey } from '@tollgate/http';
 
 import { claimPidFile } from '../../scripts/process-identity.mjs';
 import { sourcesHash } from './chain/chain-state.js';
@@ -8,7 +10,6 @@ import { startChain, type SavedChain } from './chain/chain.js';
 import { startExplorer } from './chain/explorer.js';
 import { checkSettings, chosenSettings } from './check-settings.js';
 import { claimDevFolder, type DevFolder, type DevState } from './dev-state.js';
-import { openKey } from './dev/open-key.js';
 import { countRelayers, hasTestWallet, takesSignedPayments } from './dev/policy.js';
 import { hashBookSchema, namePlace, openWorld, type World } from './dev/world.js';
 import { findFreePort } from './processes/free-port.js';
@@ -16,6 +17,7 @@ import { keepParts } from './processes/keep-parts.js';
 import { findRedis, redisServerName, startRedis } from './processes/redis.js';
 import { repositoryRoot } from './processes/repository.js';
 import { waitForStopRequest } from './processes/stop-request.js';
+import { withRedis } from './processes/with-redis.js';
 import { showAddresses, type RunningDevnet } from './show-addresses.js';
 import { OPERATOR_KEY } from './stack/create-operator-key.js';
 import { startStack, type ProcessFailure, type Stack } from './stack/stack.js';
@@ -194,6 +196,18 @@ async function openOperatorDoor(
 ): Promise<DevState['operator']> {
   if (bookkeeper === null) throw new Error('the stack has no bookkeeper');
   return { url: bookkeeper.url, apiKey: await openKey(redisUrl, join(path, 'operator-key'), OPERATOR_KEY) };
+}
+
+/** The token in the file if it is a key of this Redis that is not revoked; else that of a new key, which the file then has. */
+function openKey(redisUrl: string, file: string, wanted: NewApiKey): Promise<string> {
+  return withRedis(redisUrl, async (redis) => {
+    const store = new ApiKeyStore(redis);
+    const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    if ((await store.authenticate(kept)) !== null) return kept;
+    const { token } = await store.create(wanted);
+    writeFileSync(file, token, { mode: 0o600 });
+    return token;
+  });
 }
 
 /**

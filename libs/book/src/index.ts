@@ -20,7 +20,7 @@ export { BookWriter } from './posting/book-writer.js';
 export type { DeliveredEvent } from './posting/take-events.js';
 export { recordAct } from './posting/record-act.js';
 export { bookEvents, bookUnapplied, FIRST_UNAPPLIED } from './posting/book-events.js';
-export { postEvents, type Posted } from './posting/post-events.js';
+export type { Posted } from './posting/post-events.js';
 export { notePositions, type StreamPosition } from './posting/stream-positions.js';
 export { EXPORTS, readExport, type ExportName, type ExportRow } from './reading/export-rows.js';
 export { readBalances, type Balance } from './reading/read-balances.js';

@@ -14,15 +14,7 @@ export type {
   StepRecord,
   WaitReason,
 } from './jobs/job.js';
-export {
-  codeOfLane,
-  createJobId,
-  createLaneId,
-  eventsKey,
-  nameLane,
-  readLaneName,
-  RELAYER_FLEET,
-} from './jobs/keys.js';
+export { codeOfLane, createJobId, createLaneId, nameLane, readLaneName, RELAYER_FLEET } from './jobs/keys.js';
 export { UnreadableJobError } from './jobs/parse-job.js';
 export { PlanFailure, WalletEmptyError } from './jobs/ports.js';
 export type {

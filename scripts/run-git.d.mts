@@ -1,1 +1,0 @@
-export function runGit(args: string[], options?: { cwd?: string }): string;

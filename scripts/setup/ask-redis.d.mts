@@ -1,1 +1,0 @@
-export function isRedisUrlAnswering(url: string): Promise<boolean>;

@@ -1,2 +1,0 @@
-export function arePackagesInstalled(root: string): boolean;
-export function installPackages(root: string): Promise<void>;
