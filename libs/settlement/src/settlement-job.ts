@@ -57,7 +57,7 @@ export function encodeSettlementJob(entries: readonly PaymentEntry[]): { operati
   const input: z.output<typeof authorizationsJob> = {
     entries: entries.filter(isAuthorization).map(({ kind: _, payer: __, ...entry }) => entry),
   };
-  return { operation: SETTLE_OPERATION, input: input as unknown as JsonValue };
+  return { operation: SETTLE_OPERATION, input };
 }
 
 function isAuthorization(entry: PaymentEntry): entry is AuthorizationEntry {

@@ -47,7 +47,7 @@ const payment = { kind: 'authorization', authorization, signature: '0xAB' };
 const claim = { owner: 'owner_-1', fingerprint: 'f', retryKey: null, leaseMs: 30_000 };
 const signed = { ...asked, terms, payment, claim };
 
-const { clientAddress: _, ...settling } = { ...asked, terms, payment, amountBaseUnits: '1000' };
+const settling = { requestId: 'r-1', deadlineMs: 1.5, terms, payment, amountBaseUnits: '1000' };
 const simulation = { atMs: 1, balanceBaseUnits: '5000' };
 
 const contract = { ...asked, chainId: 1328, signer: ADDRESS, hash: HASH, signature: '0x12' };
