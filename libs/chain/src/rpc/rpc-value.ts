@@ -1,4 +1,4 @@
-import { isAddress, isHash, isHexData, lowerHex, type Hex } from '@tollgate/protocol';
+import { isAddress, isHash, isHexData, isRecord, lowerHex, type Hex, type JsonRecord } from '@tollgate/protocol';
 
 import { ChainUnavailableError } from './chain-unavailable-error.js';
 
@@ -10,9 +10,8 @@ export function malformed(what: string): never {
 const QUANTITY = /^0x[0-9a-fA-F]{1,13}$/;
 const BIG_QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
 
-export function parseObject(value: unknown, name: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return malformed(`no ${name} object`);
-  return value as Record<string, unknown>;
+export function parseObject(value: unknown, name: string): JsonRecord {
+  return isRecord(value) ? value : malformed(`no ${name} object`);
 }
 
 /** A number as a hexadecimal quantity. */
