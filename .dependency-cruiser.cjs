@@ -103,7 +103,13 @@ module.exports = {
       'libs/book-events',
       'book-events-are-data',
       'Writers and readers of the outbox share its events: no Redis, no framework, nothing of who writes them.',
-      ['^(apps|test|tools|libs/(?!book-events)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
+      ['^(apps|test|tools|libs/(?!(book-events|schemas)/)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
+    ),
+    sourcesOf(
+      'libs/schemas',
+      'schemas-are-data',
+      'Any library parses with them what another process wrote: no Redis, no framework, no message of its own.',
+      ['^(apps|test|tools|libs/(?!schemas/)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
     ),
     sourcesOf(
       'libs/ledger',
@@ -171,7 +177,7 @@ module.exports = {
       'transport-knows-no-subject',
       'It carries questions and answers; of the ledger it takes types of what the messages say.',
       [
-        '^(apps|test|tools|libs/(?!(transport|common|http|ledger|redis)/)|packages/(?!protocol))',
+        '^(apps|test|tools|libs/(?!(transport|common|http|ledger|redis|schemas)/)|packages/(?!protocol))',
         'node_modules/bullmq/',
       ],
     ),

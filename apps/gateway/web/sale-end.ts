@@ -1,4 +1,11 @@
-import { decodeJsonHeader, isHash, PAYMENT_RESPONSE, X_PAYMENT_RELEASED, type Hex } from '@tollgate/protocol';
+import {
+  decodeJsonHeader,
+  isBaseUnits,
+  isHash,
+  PAYMENT_RESPONSE,
+  X_PAYMENT_RELEASED,
+  type Hex,
+} from '@tollgate/protocol';
 
 import type { KeptPurchase } from './purchases.js';
 
@@ -44,10 +51,9 @@ export function readSettledPart({ headers }: Response): SettledPart {
   if (header === null) return {};
   try {
     const { transaction, amount } = decodeJsonHeader(header, 16_384);
-    const isAmount = typeof amount === 'string' && /^\d{1,78}$/.test(amount);
     return {
       ...(isHash(transaction) ? { txHash: transaction } : {}),
-      ...(isAmount ? { amountBaseUnits: amount } : {}),
+      ...(isBaseUnits(amount) ? { amountBaseUnits: amount } : {}),
     };
   } catch {
     return {};

@@ -1,4 +1,4 @@
-import { isAddress, isHash, type Hex } from '@tollgate/protocol';
+import { address, hash32, natural } from '@tollgate/schemas';
 import { z } from 'zod';
 
 /** The version of the events that this code reads, in the field `v`. */
@@ -18,14 +18,11 @@ const name = z
   .string()
   .max(MOST_NAME)
   .regex(/^[\x20-\x7e]*$/);
-const count = z.int().nonnegative();
-const time = count.max(LAST_MS);
+const time = natural.max(LAST_MS);
 /** Base units or wei, as a token or coin has them: less than 2^256 is 78 digits at most. */
 const decimal = z.string().regex(/^(?:0|[1-9]\d{0,77})$/);
 /** Gas, or wei per gas: the product of two has a place in the book. */
 const gas = z.string().regex(/^(?:0|[1-9]\d{0,38})$/);
-const address = z.custom<Hex>(isAddress);
-const hash32 = z.custom<Hex>(isHash);
 
 /** Milliseconds since 1970 on Redis's clock. Null: the step did not happen, or its time is not known. */
 const timeline = z.object({
@@ -57,7 +54,7 @@ const sale = z.object({
   scheme: words,
   /** CAIP-2: `eip155:1328`. */
   network: words,
-  chainId: count,
+  chainId: natural,
   asset: address,
   payTo: address,
   forOther,
@@ -69,20 +66,20 @@ const sale = z.object({
   /** The transaction that moved the money; null for a payment that moved nothing (a metered charge of 0). */
   transaction: hash32.nullable(),
   /** Null where only the transaction is known. */
-  logIndex: count.nullable(),
+  logIndex: natural.nullable(),
 });
 export type SaleFacts = z.output<typeof sale>;
 
 /** A transaction of ours that is final on the chain, with what it cost. */
 const transaction = z.object({
-  chainId: count,
+  chainId: natural,
   transaction: hash32,
-  nonce: count,
+  nonce: natural,
   outcome: z.enum(['success', 'reverted']),
   gasUsed: gas,
   /** Wei per gas; null where the RPC server does not return it. */
   effectiveGasPrice: gas.nullable(),
-  blockNumber: count,
+  blockNumber: natural,
   blockHash: hash32,
   jobId: words,
   operation: words,
@@ -99,7 +96,7 @@ const settledPayment = z.object({
   /** What was moved; null: this transaction did not move it. */
   amount: decimal.nullable(),
   /** The index of the `Transfer` log in its block; null where it is not known. */
-  logIndex: count.nullable(),
+  logIndex: natural.nullable(),
 });
 export type SettledPayment = z.output<typeof settledPayment>;
 
@@ -111,11 +108,11 @@ const FACTS = {
     /** SHA-256 of the body, 64 hexadecimal digits; null for a body that was streamed. */
     answerHash: words.nullable(),
     /** HTTP status of the answer. */
-    status: count,
+    status: natural,
     /** Length of the body; null for one that was streamed. */
-    bytes: count.nullable(),
+    bytes: natural.nullable(),
     /** How long the resource took; null without one. */
-    upstreamMs: count.nullable(),
+    upstreamMs: natural.nullable(),
     /** `at` is when it was committed. */
     timeline,
   }),
@@ -139,11 +136,11 @@ const FACTS = {
     payer: address.nullable(),
     amount: decimal.nullable(),
     transaction: hash32.nullable(),
-    logIndex: count.nullable(),
+    logIndex: natural.nullable(),
     minedAtMs: time.nullable(),
     /** What must be read before a refund: whether the payment may have been served. */
     detail: words.nullable(),
-    count,
+    count: natural,
   }),
   /** The ledger is closed for a payment: it buys nothing any more, so that it can be paid back. */
   refunding: z.object({
@@ -159,7 +156,7 @@ const FACTS = {
   job_transaction: transaction.extend({
     wallet: address,
     /** The step of the job, from 0. */
-    step: count,
+    step: natural,
     /** A `cancel` uses up the nonce of a step that was given up. */
     kind: z.enum(['first', 'replacement', 'cancel']),
     /** Native coin sent along, in wei. */
@@ -173,7 +170,7 @@ const FACTS = {
     action: name,
     /** What it was done to. */
     subject: name,
-    details: z.record(name, z.union([words, count])),
+    details: z.record(name, z.union([words, natural])),
   }),
 };
 

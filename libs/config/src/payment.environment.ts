@@ -1,4 +1,4 @@
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex } from '@tollgate/protocol';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 
 import type { ChecksTogether } from './read-environment.js';
@@ -72,7 +72,7 @@ export class PaymentEnvironment implements ChecksTogether {
   /** The token in the form that signed payments use. */
   get signedAsset(): SignedAsset {
     const { assetAddress, domainName: name, assetVersion: version } = this;
-    return { asset: assetAddress.toLowerCase() as Hex, name, version };
+    return { asset: lowerHex(assetAddress), name, version };
   }
 
   /** Warnings to log once at start. */

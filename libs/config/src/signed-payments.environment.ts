@@ -1,4 +1,4 @@
-import { isAddress, type Hex, type TokenDomain } from '@tollgate/protocol';
+import { isAddress, lowerHex, type Hex, type TokenDomain } from '@tollgate/protocol';
 import { IsArray } from 'class-validator';
 
 import type { ChecksEntries } from './read-environment.js';
@@ -37,7 +37,7 @@ export class SignedPaymentsEnvironment implements ChecksEntries {
 
   /** Those that the operator names, in lower case. */
   get factories(): ReadonlySet<Hex> {
-    return new Set(this.eip6492Factories.map((address) => address.toLowerCase() as Hex));
+    return new Set(this.eip6492Factories.map(lowerHex));
   }
 
   problemsOfEntries(): string[] {
@@ -56,5 +56,5 @@ export class SignedPaymentsEnvironment implements ChecksEntries {
 function parseAsset(text: string): SignedAsset | null {
   const [, asset, name, version] = /^(0x[0-9a-f]{40}):(.{1,64}):([^:]{1,32})$/i.exec(text) ?? [];
   if (asset === undefined || name === undefined || version === undefined) return null;
-  return { asset: asset.toLowerCase() as Hex, name, version };
+  return { asset: lowerHex(asset), name, version };
 }

@@ -1,3 +1,5 @@
+import { isBaseUnits } from '@tollgate/protocol';
+
 /**
  * The ledger's record of one payment, in two short fields of its entry: under the slot
  * `state,epoch,generation,releases,reproductions,atMs,untilMs,owner`, and under `<slot>:by` the request it is for,
@@ -51,7 +53,7 @@ export function readRecord(line: string, by: string): PaymentRecord | null {
 
 /** Base units as Redis has them: null without them, and for a text that is no amount. */
 export function readRecordedBaseUnits(text: string | undefined): string | null {
-  return text !== undefined && /^\d{1,78}$/.test(text) ? text : null;
+  return isBaseUnits(text) ? text : null;
 }
 
 /** All records of an entry, by slot. */

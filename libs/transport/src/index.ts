@@ -1,8 +1,14 @@
 export { NestPublisher } from './nest-publisher.js';
+export * from './messages/compare-settings.js';
 export * from './messages/messages.js';
-export * from './messages/queue-jobs.js';
-export * from './messages/verifier-questions.js';
-export * from './messages/worker-questions.js';
+export * from './messages/plan-job.js';
+export * from './messages/queues.js';
+export * from './messages/read-mined-nonce.js';
+export * from './messages/settle-signed-payment.js';
+export * from './messages/verify-contract-signature.js';
+export * from './messages/verify-lock.js';
+export * from './messages/verify-payment.js';
+export * from './messages/verify-signed-payment.js';
 export { BoundServer } from './request-reply/bound-server.js';
 export { createQueueKeys } from './request-reply/envelope.js';
 export { RequestReplyClient, type AskOptions } from './request-reply/request-reply-client.js';

@@ -1,18 +1,5 @@
 export { ClientShares } from './limits/client-shares.js';
 export { WaitingRoom } from './limits/waiting-room.js';
-export {
-  MalformedMessageError,
-  parseContractSignatureRequest,
-  parseSettleRequest,
-  parseVerifyLockRequest,
-  parseVerifyPaymentRequest,
-  parseVerifySignedPaymentRequest,
-  readBaseUnits,
-  readHex,
-  readNumber,
-  readObject,
-  refuseField,
-} from './messages.js';
 export { noteForRefund, PaymentRefused, type RefundNotes } from './refusals.js';
 export { AcceptedAssets, type MisnamedToken } from './signed/accepted-assets.js';
 export { ContractSignatures } from './signed/contract-signatures.js';

@@ -17,42 +17,30 @@ export const DISABLED_REASONS = ['by_owner', 'gone', 'key_revoked'] as const;
 type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** An address to which events are posted. Its secret is derived from its id, and stored nowhere. */
-export interface WebhookTarget {
+const webhookTarget = z.object({
   /** `wh_` and 24 hexadecimal digits; not secret. */
-  id: string;
-  /** The API key that registered it, and whose events it receives. */
-  keyId: string;
-  url: string;
-  /** Empty: all. A word that only a later release knows matches nothing. */
-  events: readonly string[];
-  /** Empty: all. */
-  operations: readonly string[];
-  /** It receives the events of all keys. */
-  hearsAll: boolean;
-  /** On Redis's clock. */
-  createdAtMs: number;
-  /** The least order of an event that it receives: events from before its registration are not posted. */
-  from: number;
-  disabled: DisabledReason | null;
-}
-
-const storedTarget = z.object({
   id: z.string(),
+  /** The API key that registered it, and whose events it receives. */
   keyId: z.string(),
   url: z.string(),
-  // Not only the known words: what a later release has stored must remain readable.
-  events: z.array(z.string()),
-  operations: z.array(z.string()),
+  /** Empty: all. Any words: one that only a later release knows must remain readable, and matches nothing. */
+  events: z.array(z.string()).readonly(),
+  /** Empty: all. */
+  operations: z.array(z.string()).readonly(),
+  /** It receives the events of all keys. */
   hearsAll: z.boolean(),
+  /** On Redis's clock. */
   createdAtMs: z.int(),
+  /** The least order of an event that it receives: events from before its registration are not posted. */
   from: z.int(),
   disabled: z.enum(DISABLED_REASONS).nullable(),
 });
+export type WebhookTarget = z.output<typeof webhookTarget>;
 
 /** Null when the entry is damaged or foreign. */
 function parseWebhookTarget({ keyId, id }: TargetName, text: string): WebhookTarget | null {
   try {
-    const target = storedTarget.parse(JSON.parse(text));
+    const target = webhookTarget.parse(JSON.parse(text));
     return target.keyId === keyId && target.id === id ? target : null;
   } catch {
     return null;

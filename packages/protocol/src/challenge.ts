@@ -1,7 +1,7 @@
 import { isAddress, type Hex } from './wire/hex.js';
 import { isRecord, ownField } from './wire/json-record.js';
 import { PaymentError } from './wire/payment-error.js';
-import { MAX_UINT256 } from './wire/token-amount.js';
+import { isBaseUnits, MAX_UINT256 } from './wire/token-amount.js';
 
 /** The payment that a gate accepts (specification, "PaymentRequirement"). */
 export interface PaymentRequirement {
@@ -19,7 +19,6 @@ export interface PaymentRequirement {
 }
 
 const MAX_TEXT_LENGTH = 4096;
-const BASE_UNITS = /^[0-9]{1,78}$/;
 
 function refuseField(field: string, expected: string): never {
   throw new PaymentError('malformed_challenge', `The payment requirement's ${field} is not ${expected}.`, {
@@ -45,7 +44,7 @@ function parseAddress(value: unknown, field: string): Hex {
 }
 
 function parseBaseUnits(value: unknown, field: string): string {
-  if (typeof value !== 'string' || !BASE_UNITS.test(value) || BigInt(value) > MAX_UINT256) {
+  if (!isBaseUnits(value) || BigInt(value) > MAX_UINT256) {
     return refuseField(field, 'a decimal integer of at most 256 bits');
   }
   return value;

@@ -5,8 +5,7 @@ import { RESTORE_MARKER } from '@tollgate/redis';
 import { BOOK_POSITION } from '@tollgate/webhooks';
 import type { Redis } from 'ioredis';
 
-import { SETTLE_QUEUE, VERIFY_QUEUE } from '../../../libs/transport/src/messages/verifier-questions.js';
-import { PLAN_QUEUE } from '../../../libs/transport/src/messages/worker-questions.js';
+import { PLAN_QUEUE, SETTLE_QUEUE, VERIFY_QUEUE } from '../../../libs/transport/src/messages/queues.js';
 import type { BackupCounts } from './backup-format.js';
 
 /** Every key of Tollgate. */

@@ -2,7 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { Payload, RpcException } from '@nestjs/microservices';
 import { JobRequestError, parseJobRequest } from '@tollgate/agent-jobs';
 import type { AgentJobRequest } from '@tollgate/protocol';
-import { Answers, PLAN_JOB, type PlanJobReply } from '@tollgate/transport';
+import { Answers, PLAN_JOB, type PlanJobReply, type PlanJobRequest } from '@tollgate/transport';
 
 import { Turns } from '../payments/turns.js';
 import { Plannings } from './plannings.js';
@@ -21,8 +21,8 @@ export class PlanJobController {
   constructor(@Inject(Plannings) private readonly plannings: Plannings) {}
 
   @Answers(PLAN_JOB)
-  async plan(@Payload() message: unknown): Promise<PlanJobReply> {
-    const { wallet, ...request } = this.parse(message);
+  async plan(@Payload() asked: PlanJobRequest): Promise<PlanJobReply> {
+    const { wallet, ...request } = this.parse(asked);
     const planning = this.plannings.find(wallet);
     if (!planning) return { outcome: 'unavailable', reason: `this worker has no wallet ${wallet}` };
     const queue = AbortSignal.timeout(LONGEST_QUEUE_MS);
@@ -30,9 +30,9 @@ export class PlanJobController {
     return this.#turns.run(wallet, queue, () => planning.dryRun(request)).catch(() => BUSY);
   }
 
-  private parse(message: unknown): AgentJobRequest {
+  private parse(asked: PlanJobRequest): AgentJobRequest {
     try {
-      return parseJobRequest(message);
+      return parseJobRequest(asked);
     } catch (error) {
       if (error instanceof JobRequestError) throw new RpcException(error.message);
       throw error;

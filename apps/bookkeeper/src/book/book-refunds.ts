@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { DeposedError, SqlRefundBook, type BookWriter } from '@tollgate/book';
 import { pause } from '@tollgate/journal';
 import { Ledger, readBookedSinceMs } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex } from '@tollgate/protocol';
 import { Refunds, REFUNDS_WALLET, type RefundPorts } from '@tollgate/refunds';
 
 import { SellerChain } from '../chain/seller-chain.js';
@@ -35,7 +35,7 @@ export class BookRefunds {
       readBookedSinceMs: () => readBookedSinceMs(redis),
       findWallet: async () => (await directory.find(REFUNDS_WALLET))?.lane ?? null,
       settings: {
-        asset: payment.assetAddress.toLowerCase() as Hex,
+        asset: lowerHex(payment.assetAddress),
         payTo: payment.payTo.toLowerCase(),
         decimals,
         caps: refunds.caps(decimals),

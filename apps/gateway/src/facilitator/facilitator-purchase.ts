@@ -7,7 +7,7 @@ import type {
   ReleaseTerms,
   Settled,
 } from '@tollgate/middleware/purchase';
-import { caip2Of, payerOf, type Hex, type SettleResponse } from '@tollgate/protocol';
+import { caip2Of, lowerHex, payerOf, type Hex, type SettleResponse } from '@tollgate/protocol';
 import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/transport';
 
 import { decodeReceipt, encodeReceipt } from '../paywall/answer/settlement-headers.js';
@@ -166,8 +166,8 @@ class FacilitatorClaimedPurchase implements ClaimedPurchase<SettleResponse, Sett
       scheme: signedSchemeOf(payment),
       network: caip2Of(terms.chainId),
       chainId: terms.chainId,
-      asset: terms.asset.toLowerCase() as Hex,
-      payTo: terms.payTo.toLowerCase() as Hex,
+      asset: lowerHex(terms.asset),
+      payTo: lowerHex(terms.payTo),
       ...(isForOther && { forOther: true }),
       payer: this.claim.payer,
       ...{ amount: this.#amount, price: this.#amount, transaction, logIndex: null },

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '
 import { REDIS_LOGGER } from '@tollgate/common';
 import { describeSettings } from '@tollgate/config';
 import { Ledger } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient, StoreError, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 import { RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/transport';
 
@@ -165,7 +165,7 @@ function createPaywall(
   const identifiers = new PaymentIdentifiers(redis);
   const signed = {
     ...{ chainId, asset: signedAsset.asset, assetName: signedAsset.name, assetVersion: signedAsset.version },
-    payTo: payTo.toLowerCase() as Hex,
+    payTo: lowerHex(payTo),
   };
   const revisits = new Revisits(redis, server.publicUrl ?? '');
   const nonces = new SignInNonces(challenge.challengeSecret);

@@ -33,25 +33,18 @@ describe('a gateway among verifiers with different settings', () => {
 
   async function startVerifier(settings: string, work = () => Promise.resolve(), told = {}): Promise<void> {
     const server = new RequestReplyServer({ redisUrl: redis.url, queue: 'verify' });
-    const answer = async (request: { settings?: unknown }) => {
+    server.addHandler(COMPARE_SETTINGS, async (request: { settings?: unknown }) => {
       const agrees = request.settings === settings;
       asked[agrees ? 'agreeing' : 'differing'] += 1;
       if (!agrees) return { outcome: 'unavailable', reason: 'settings_differ', settings };
       await work();
       return { outcome: 'agreed', ...told };
-    };
-    server.addHandler('question', answer);
-    server.addHandler(COMPARE_SETTINGS, answer);
+    });
     await server.listen(() => undefined);
     servers.push(server);
   }
 
-  const ask = () =>
-    verifiers.ask<SettingsComparison, { id: number }>(
-      'question',
-      { id: 7 },
-      { timeoutMs: 10_000, retryAfterMs: 5_000 },
-    );
+  const ask = () => verifiers.ask(COMPARE_SETTINGS, {}, { timeoutMs: 10_000, retryAfterMs: 5_000 });
 
   it('is served by an agreeing verifier, whichever takes its questions first', async () => {
     await startVerifier(OTHER);

@@ -2,15 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { findDifferences } from '@tollgate/config';
 import {
+  COMPARE_SETTINGS,
   isSettingsDiffer,
+  NoReplyError,
+  parseAnswer,
+  type AnswerOf,
+  type AskedOf,
   type AskOptions,
-  type ComparedQuestion,
   type MessageClient,
+  type PatternOf,
   type RequestReplyClient,
   type SETTLE_QUEUE,
   type VERIFY_QUEUE,
-  COMPARE_SETTINGS,
-  NoReplyError,
 } from '@tollgate/transport';
 
 export interface AgreeingVerifiersParts {
@@ -43,18 +46,18 @@ export class AgreeingVerifiers {
   /**
    * As `RequestReplyClient.ask`; the answer is `settings_differ` if only verifiers with other settings took the question.
    */
-  async ask<TAnswer extends object, TData extends object>(
-    pattern: string,
-    data: TData,
+  async ask<Asked extends PatternOf<typeof VERIFY_QUEUE | typeof SETTLE_QUEUE>>(
+    pattern: Asked,
+    request: AskedOf<Asked>,
     options: AskOptions,
-  ): Promise<TAnswer> {
+  ): Promise<AnswerOf<Asked>> {
     const { client, agreement, settings } = this.parts;
-    const question: ComparedQuestion<TData> = { ...data, settings };
+    const question = { ...request, settings };
     const startedAtMs = performance.now();
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const askedAtMs = performance.now();
       const timeoutMs = startedAtMs + options.timeoutMs - askedAtMs;
-      const answer = await client.ask<TAnswer, ComparedQuestion<TData>>(pattern, question, { ...options, timeoutMs });
+      const answer = parseAnswer(pattern, await client.ask(pattern, question, { ...options, timeoutMs }));
       if (!isSettingsDiffer(answer)) {
         agreement.noteAgreed();
         return answer;

@@ -1,5 +1,5 @@
 import { clientNetwork } from '@tollgate/http';
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex, type Hex } from '@tollgate/protocol';
 import { VERIFY_LOCK } from '@tollgate/transport';
 
 import type { Verifiers } from './agreeing-verifiers.js';
@@ -38,7 +38,7 @@ export class LockQuestions {
     const { verifier, terms, verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
     const request = {
       ...{ ...question, ...terms, deadlineMs: nowMs() + timeoutMs, priceBaseUnits: priceBaseUnits.toString() },
-      ...{ txHash: txHash.toLowerCase() as Hex, clientAddress: clientNetwork(question.clientAddress) },
+      ...{ txHash: lowerHex(txHash), clientAddress: clientNetwork(question.clientAddress) },
     };
     try {
       const options = { timeoutMs, retryAfterMs, requestId: question.requestId };

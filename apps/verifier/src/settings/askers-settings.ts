@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { findDifferences, type SettingDifference } from '@tollgate/config';
-import { type SettingsDiffer } from '@tollgate/transport';
+import type { ComparedQuestion, SettingsDiffer } from '@tollgate/transport';
 import { Counter, type Registry } from 'prom-client';
 
 export interface AskersSettingsOptions {
@@ -20,7 +20,6 @@ interface OtherSettings {
 const SHOWN_MS = 60_000;
 /** Any writer to the queue can send made-up settings, so memory and log are bounded. */
 const MOST_KEPT = 16;
-const MAX_TEXT = 16_384;
 
 /**
  * Compares each gateway's settings with this verifier's own, and reports differences once in the log, in a metric, and
@@ -46,9 +45,8 @@ export class AskersSettings {
   }
 
   /** The answer for a sender whose settings differ; null when they agree. */
-  findFault(message: unknown): SettingsDiffer | null {
+  findFault({ settings: asked }: ComparedQuestion<object>): SettingsDiffer | null {
     const { own } = this.options;
-    const asked = readSettings(message);
     if (asked === own || !this.#note(asked)) return null;
     return { outcome: 'unavailable', reason: 'settings_differ', settings: own };
   }
@@ -82,12 +80,6 @@ export class AskersSettings {
     if (other.differences.length > 0)
       this.#logger.error(`a gateway's questions are answered with settings_differ: ${describe(other)}`);
   }
-}
-
-/** Empty for a message that no gateway sent. */
-function readSettings(message: unknown): string {
-  const { settings } = (message ?? {}) as { settings?: unknown };
-  return typeof settings === 'string' && settings.length <= MAX_TEXT ? settings : '';
 }
 
 function describe({ differences }: OtherSettings): string {

@@ -15,13 +15,12 @@ import {
   RequestReplyServer,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
+  type QuestionOf,
   type SettlementResult,
 } from '@tollgate/transport';
-import { parseSettleRequest } from '@tollgate/verification';
 
 import { codeOf, SettlementMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
-import { parsePayload } from '../verification/parse-payload.js';
 
 /** Injection token of the `SettlementParts` of this process. */
 export const SETTLEMENT_PARTS = Symbol('settlement-parts');
@@ -96,12 +95,13 @@ export class SettlementController {
   ) {}
 
   @Answers(SETTLE_SIGNED_PAYMENT, SETTLE_TRANSPORT)
-  async settle(@Payload() message: unknown, @Ctx() context: SettleContext): Promise<SettlementResult> {
-    const { questionId, relayer, released } = context;
-    const question = { ...parsePayload(message, parseSettleRequest), questionId };
-    const fault = this.askers.findFault(message);
+  async settle(
+    @Payload() question: QuestionOf<typeof SETTLE_SIGNED_PAYMENT>,
+    @Ctx() { questionId, relayer, released }: SettleContext,
+  ): Promise<SettlementResult> {
+    const fault = this.askers.findFault(question);
     if (fault !== null) return fault;
-    const result = await settle(this.parts, relayer, question, released);
+    const result = await settle(this.parts, relayer, { ...question, questionId }, released);
     this.metrics.answers.inc({ outcome: result.outcome, failure: codeOf(result) });
     return result;
   }

@@ -3,7 +3,7 @@ import { FeeQuotes, RPC_TIMEOUT_MS } from '@tollgate/chain';
 import { REDIS_LOGGER } from '@tollgate/common';
 import { ConfigurationError } from '@tollgate/config';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient } from '@tollgate/redis';
 import {
   ContractWallets,
@@ -75,7 +75,7 @@ export class SettlementService {
     const jobs = new JobWatch(journal, onTrouble);
     const gasCap = BigInt(settlement.settleGasCap);
     const gas = new GasMemory(gasCap);
-    const multicall3 = settlement.multicall3Address.toLowerCase() as Hex;
+    const multicall3 = lowerHex(settlement.multicall3Address);
     const simulation = new Simulation({
       gasCaps: { calls: gasCap, deployments: BigInt(deployments.gasCap) },
       ...{ batcher, chainId: payment.chainId, multicall3, fees, gas, nowMs },

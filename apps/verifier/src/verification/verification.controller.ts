@@ -11,25 +11,16 @@ import {
   VERIFY_SIGNED_PAYMENT,
   type ContractSignatureVerdict,
   type LockVerdict,
+  type QuestionOf,
   type SettingsComparison,
   type SignedPaymentVerdict,
   type VerifyPaymentVerdict,
 } from '@tollgate/transport';
-import {
-  ContractSignatures,
-  PaidLocks,
-  parseContractSignatureRequest,
-  parseVerifyLockRequest,
-  parseVerifyPaymentRequest,
-  parseVerifySignedPaymentRequest,
-  PaymentVerifier,
-  SignedPaymentVerifier,
-} from '@tollgate/verification';
+import { ContractSignatures, PaidLocks, PaymentVerifier, SignedPaymentVerifier } from '@tollgate/verification';
 
 import { codeOf, VerifierMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { TokenDomains } from '../settings/token-domains.js';
-import { parsePayload } from './parse-payload.js';
 
 @Controller()
 export class VerificationController implements OnApplicationShutdown {
@@ -47,10 +38,9 @@ export class VerificationController implements OnApplicationShutdown {
   ) {}
 
   @Answers(VERIFY_PAYMENT)
-  async verify(@Payload() message: unknown): Promise<VerifyPaymentVerdict> {
+  async verify(@Payload() request: QuestionOf<typeof VERIFY_PAYMENT>): Promise<VerifyPaymentVerdict> {
     const startedAtMs = performance.now();
-    const request = parsePayload(message, parseVerifyPaymentRequest);
-    const fault = this.askers.findFault(message);
+    const fault = this.askers.findFault(request);
     const verdict = fault ?? (await this.verifier.verify(request));
     this.count('transaction', verdict, startedAtMs);
     if (fault === null) this.log({ txHash: request.txHash }, verdict, request);
@@ -58,10 +48,9 @@ export class VerificationController implements OnApplicationShutdown {
   }
 
   @Answers(VERIFY_SIGNED_PAYMENT)
-  async verifySigned(@Payload() message: unknown): Promise<SignedPaymentVerdict> {
+  async verifySigned(@Payload() request: QuestionOf<typeof VERIFY_SIGNED_PAYMENT>): Promise<SignedPaymentVerdict> {
     const startedAtMs = performance.now();
-    const request = parsePayload(message, parseVerifySignedPaymentRequest);
-    const fault = this.askers.findFault(message);
+    const fault = this.askers.findFault(request);
     const verdict = fault ?? (await this.signedVerifier.verify(request));
     this.count(request.payment.kind, verdict, startedAtMs);
     if (fault === null) this.log(nameSignedPayment(request.payment), verdict, request);
@@ -69,22 +58,22 @@ export class VerificationController implements OnApplicationShutdown {
   }
 
   @Answers(VERIFY_CONTRACT_SIGNATURE)
-  async verifyContractSignature(@Payload() message: unknown): Promise<ContractSignatureVerdict> {
-    const request = parsePayload(message, parseContractSignatureRequest);
-    return this.askers.findFault(message) ?? this.contractSignatures.verify(request);
+  async verifyContractSignature(
+    @Payload() request: QuestionOf<typeof VERIFY_CONTRACT_SIGNATURE>,
+  ): Promise<ContractSignatureVerdict> {
+    return this.askers.findFault(request) ?? this.contractSignatures.verify(request);
   }
 
   @Answers(VERIFY_LOCK)
-  async verifyLock(@Payload() message: unknown): Promise<LockVerdict> {
-    const request = parsePayload(message, parseVerifyLockRequest);
-    return this.askers.findFault(message) ?? this.paidLocks.verify(request);
+  async verifyLock(@Payload() request: QuestionOf<typeof VERIFY_LOCK>): Promise<LockVerdict> {
+    return this.askers.findFault(request) ?? this.paidLocks.verify(request);
   }
 
   @Answers(COMPARE_SETTINGS)
-  compareSettings(@Payload() message: unknown): SettingsComparison {
+  compareSettings(@Payload() question: QuestionOf<typeof COMPARE_SETTINGS>): SettingsComparison {
     const { takesAuthorizations } = this.domains;
     return (
-      this.askers.findFault(message) ?? {
+      this.askers.findFault(question) ?? {
         outcome: 'agreed',
         ...(takesAuthorizations !== undefined && { takesAuthorizations }),
       }

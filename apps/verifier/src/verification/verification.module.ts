@@ -1,7 +1,7 @@
 import { Inject, Module } from '@nestjs/common';
 import { FeeQuotes, listFactories } from '@tollgate/chain';
 import { DEFAULT_LANE_SETTINGS, Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex } from '@tollgate/protocol';
 import { ContractWallets, SettlementRecords, SettlementsUnderWay, Strikes } from '@tollgate/settlement';
 import { PATTERNS, RequestReplyServer, VERIFY_QUEUE } from '@tollgate/transport';
 import {
@@ -92,7 +92,7 @@ import { VerificationController } from './verification.controller.js';
       ({ payment, signedPayments, deployments }) =>
         new Deployments({
           factories: listFactories(signedPayments.factories),
-          payTo: payment.payTo.toLowerCase() as Hex,
+          payTo: lowerHex(payment.payTo),
           asset: payment.signedAsset.asset,
           gasCap: deployments.deployGasCap,
           mostCost: deployments.mostCost(payment.assetDecimals),
@@ -179,7 +179,7 @@ function createSignedVerifier(
       memoryMs: rules.memoryMs,
       settleGasCap: settlement.settleGasCap,
       deployments,
-      multicall3: settlement.multicall3Address.toLowerCase() as Hex,
+      multicall3: lowerHex(settlement.multicall3Address),
       wallets: new WalletCheck({ wallets, deployments, fees, chain, listRelayers }),
       strikes: new Strikes(ledgerRedis),
     },

@@ -1,5 +1,5 @@
 import { WRITE_OPERATIONS } from '@tollgate/agent-kit/operations';
-import { AGENT_OPERATIONS, type AgentJobRequest, type AgentOperation } from '@tollgate/protocol';
+import { AGENT_OPERATIONS, isRecord, type AgentJobRequest, type AgentOperation } from '@tollgate/protocol';
 
 import { listFields } from './job-inputs.js';
 
@@ -36,15 +36,15 @@ type Fields = Readonly<Record<string, unknown>>;
  * @throws JobRequestError with every problem
  */
 export function parseJobRequest(body: unknown): AgentJobRequest {
-  if (!isObject(body)) {
+  if (!isRecord(body)) {
     throw new JobRequestError(['the body must be a JSON object with operation, wallet and input']);
   }
   const [operation, wallet, given] = FIELDS.map((name) => ownValue(body, name));
   const problems = listUnknown(body, FIELDS, '', 'a job');
   if (!isOperation(operation)) problems.push(`operation must be one of ${OPERATIONS.join(', ')}`);
   if (!isWalletName(wallet)) problems.push("wallet must be a wallet's name: 1 to 64 letters, digits or ._-");
-  if (!isObject(given)) problems.push('input must be a JSON object');
-  const input = isOperation(operation) && isObject(given) ? readInput(operation, given, problems) : {};
+  if (!isRecord(given)) problems.push('input must be a JSON object');
+  const input = isOperation(operation) && isRecord(given) ? readInput(operation, given, problems) : {};
   if (problems.length > 0 || !isOperation(operation) || !isWalletName(wallet)) throw new JobRequestError(cut(problems));
   return { operation, wallet, input };
 }
@@ -89,10 +89,6 @@ function cut(problems: readonly string[]): readonly string[] {
 function show(name: string): string {
   const isPlain = /^[\w.-]{1,40}$/.test(name);
   return isPlain ? name : JSON.stringify(name.slice(0, 40).replace(/[^\x20-\x7e]/g, '?'));
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isOperation(value: unknown): value is AgentOperation {

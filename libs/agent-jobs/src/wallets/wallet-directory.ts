@@ -1,36 +1,44 @@
 import { createLaneId, nameLane, readLaneName, type LaneId, type Journal } from '@tollgate/journal';
-import { isRecord, type AgentJobRequest, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+import { type AgentJobRequest, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
+import { baseUnits } from '@tollgate/schemas';
 import { isAddress } from 'viem';
+import { z } from 'zod';
 
 import { listFields } from '../request/job-inputs.js';
 import publishWallet from './scripts/publish-wallet.lua';
 
 /** A token known to the worker of a wallet. */
-export interface KnownToken {
-  symbol: string;
+const knownToken = z.object({
+  symbol: z.string(),
   /** `0x0` for the native token. */
-  address: string;
-  decimals: number;
+  address: z.string(),
+  decimals: z.int(),
   /** The texts that resolve to it besides its address, in lower case. */
-  names: readonly string[];
-}
+  names: z.array(z.string()).readonly(),
+});
+export type KnownToken = z.output<typeof knownToken>;
+
+/** What a wallet's policy allows of one token: base units as decimal text; null: no limit. */
+const walletLimit = z.object({
+  /** As the journal counts it: a token's address, or `native`. */
+  asset: z.string(),
+  symbol: z.string(),
+  decimals: z.int(),
+  perOperation: baseUnits.nullable(),
+  perDay: baseUnits.nullable(),
+  /** An operation that spends more needs an approval. */
+  approvalAbove: baseUnits.nullable(),
+});
+export type WalletLimit = z.output<typeof walletLimit>;
 
 /** Null for an invalid list of tokens. */
 export function parseKnownTokens(text: string): readonly KnownToken[] | null {
   try {
-    const tokens: unknown = JSON.parse(text);
-    return Array.isArray(tokens) && tokens.every(isKnownToken) ? tokens : null;
+    return z.array(knownToken).parse(JSON.parse(text));
   } catch {
     return null;
   }
-}
-
-function isKnownToken(value: unknown): value is KnownToken {
-  if (!isRecord(value)) return false;
-  const { symbol, address, decimals, names } = value;
-  const texts: unknown[] = [symbol, address, ...(Array.isArray(names) ? (names as unknown[]) : [null])];
-  return texts.every((text) => typeof text === 'string') && Number.isInteger(decimals);
 }
 
 const PUBLISH_WALLET = new LuaScript(publishWallet);
@@ -38,18 +46,6 @@ const PUBLISH_WALLET = new LuaScript(publishWallet);
 const WALLETS = 'tollgate:{wallets}';
 const TOKENS = 'tollgate:{wallets}:tokens';
 const LIMITS = 'tollgate:{wallets}:limits';
-
-/** What a wallet's policy allows of one token: base units as decimal text; null: no limit. */
-export interface WalletLimit {
-  /** As the journal counts it: a token's address, or `native`. */
-  asset: string;
-  symbol: string;
-  decimals: number;
-  perOperation: string | null;
-  perDay: string | null;
-  /** An operation that spends more needs an approval. */
-  approvalAbove: string | null;
-}
 
 /** The public data of a wallet: its name and its account on one chain. */
 export interface WalletEntry {
@@ -98,8 +94,7 @@ export class WalletDirectory {
   /** Null if no worker of the wallet has published them yet. */
   async findLimits(name: string): Promise<readonly WalletLimit[] | null> {
     const text = await this.redis.hget(LIMITS, name);
-    // Only workers write it, in this form.
-    return text === null ? null : (JSON.parse(text) as WalletLimit[]);
+    return text === null ? null : z.array(walletLimit).parse(JSON.parse(text));
   }
 
   async find(name: string): Promise<WalletEntry | null> {

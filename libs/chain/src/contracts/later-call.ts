@@ -1,4 +1,4 @@
-import type { Hex } from '@tollgate/protocol';
+import { isHash, type Hex } from '@tollgate/protocol';
 
 import { parseBlock } from '../receipts/receipt.js';
 import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';
@@ -29,7 +29,6 @@ export type LaterTrial =
  * was given: some refuse that parameter, some ignore it, and to some the pending block is the newest one.
  */
 const READ_TIME: Hex = '0x4260005260206000f3';
-const IS_WORD = /^0x[0-9a-f]{64}$/i;
 
 /**
  * Simulates a call that has failed in the newest block, and may have failed because that block is older than the start of
@@ -77,5 +76,5 @@ function succeeds(result: RpcResult | undefined): boolean {
 }
 
 function isPast(start: bigint, time: RpcResult | undefined): boolean {
-  return time?.kind === 'result' && IS_WORD.test(String(time.value)) && BigInt(String(time.value)) > start;
+  return time?.kind === 'result' && isHash(time.value) && BigInt(time.value) > start;
 }

@@ -1,5 +1,5 @@
 import { recoverAccount } from '@tollgate/crypto';
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex, type Hex } from '@tollgate/protocol';
 import { parseErc6492Signature } from 'viem';
 
 import type { ContractCall } from './contract-question.js';
@@ -55,7 +55,7 @@ export function splitSignature(signature: Hex): Extract<PayerSignature, { kind: 
 export function unwrapSignature(signature: Hex): { bytes: Hex; deployment: ContractCall } | null {
   try {
     const { address, data, signature: bytes } = parseErc6492Signature(signature);
-    return address === undefined ? null : { bytes, deployment: { to: address.toLowerCase() as Hex, data } };
+    return address === undefined ? null : { bytes, deployment: { to: lowerHex(address), data } };
   } catch {
     // Too short for the wrapper's mark, or marked but not a wrapper. The payer's contract may still accept it.
     return null;

@@ -1,4 +1,4 @@
-import { isAddress, isHash, type Hex } from '@tollgate/protocol';
+import { isAddress, isHash, isHexData, isRecord, lowerHex, type Hex, type JsonRecord } from '@tollgate/protocol';
 
 import { ChainUnavailableError } from './chain-unavailable-error.js';
 
@@ -9,11 +9,9 @@ export function malformed(what: string): never {
 
 const QUANTITY = /^0x[0-9a-fA-F]{1,13}$/;
 const BIG_QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
-const DATA = /^0x(?:[0-9a-fA-F]{2})*$/;
 
-export function parseObject(value: unknown, name: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return malformed(`no ${name} object`);
-  return value as Record<string, unknown>;
+export function parseObject(value: unknown, name: string): JsonRecord {
+  return isRecord(value) ? value : malformed(`no ${name} object`);
 }
 
 /** A number as a hexadecimal quantity. */
@@ -35,18 +33,17 @@ export function parseBigQuantity(value: unknown, name: string): bigint {
 
 /** Parses 32 bytes, to lower case. */
 export function parseHash(value: unknown, name: string): Hex {
-  return isHash(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is not a hash`);
+  return isHash(value) ? lowerHex(value) : malformed(`a ${name} that is not a hash`);
 }
 
 /** Parses 20 bytes, to lower case. */
 export function parseAddress(value: unknown, name: string): Hex {
-  return isAddress(value) ? (value.toLowerCase() as Hex) : malformed(`a ${name} that is not an address`);
+  return isAddress(value) ? lowerHex(value) : malformed(`a ${name} that is not an address`);
 }
 
 /** Parses any whole number of bytes (also none), to lower case. */
 export function parseData(value: unknown, name: string): Hex {
-  if (typeof value !== 'string' || !DATA.test(value)) return malformed(`a ${name} that is not data`);
-  return value.toLowerCase() as Hex;
+  return isHexData(value) ? lowerHex(value) : malformed(`a ${name} that is not data`);
 }
 
 /** Estimates the length in bytes of a JSON value as written; names and punctuation are approximated. */

@@ -9,7 +9,7 @@ import {
   type RpcEndpoint,
   type RpcResult,
 } from '@tollgate/chain';
-import { isHash, type Hex } from '@tollgate/protocol';
+import { isHash, lowerHex, type Hex } from '@tollgate/protocol';
 
 import type { StepReceipt } from '../jobs/ports.js';
 import { pause } from '../pause.js';
@@ -20,7 +20,7 @@ import { readSendAnswer } from './read-send-answer.js';
  * @throws ChainUnavailableError when the value is not a receipt, or belongs to another transaction
  */
 export function parseStepReceipt(value: unknown, hash: Hex): StepReceipt | null {
-  const receipt = parseReceipt(value, hash.toLowerCase() as Hex);
+  const receipt = parseReceipt(value, lowerHex(hash));
   if (receipt === null) return null;
   const { txHash: transactionHash, blockHash, blockNumber, status, logs } = receipt;
   const { gasUsed, effectiveGasPrice } = parseObject(value, 'receipt');

@@ -1,4 +1,12 @@
-import { isAddress, isHash, parsePaymentToSign, WAITING_CODES, type Hex } from '@tollgate/protocol';
+import {
+  isAddress,
+  isBaseUnits,
+  isHash,
+  isHexData,
+  parsePaymentToSign,
+  WAITING_CODES,
+  type Hex,
+} from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
 import {
@@ -207,7 +215,7 @@ function asText(value: unknown): string {
 }
 
 function asAmount(value: unknown): bigint {
-  if (typeof value !== 'string' || !/^\d{1,78}$/.test(value)) throw new TypeError('expected an amount');
+  if (!isBaseUnits(value)) throw new TypeError('expected an amount');
   return BigInt(value);
 }
 
@@ -222,6 +230,6 @@ function asHash(value: unknown): Hex {
 }
 
 function asHex(value: unknown): Hex {
-  if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(value)) throw new TypeError('expected bytes');
-  return value as Hex;
+  if (!isHexData(value)) throw new TypeError('expected bytes');
+  return value;
 }

@@ -1,4 +1,4 @@
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex } from '@tollgate/protocol';
 
 import type { Chain } from '../chain/chain.js';
 import type { LaneId } from '../jobs/job.js';
@@ -68,7 +68,7 @@ export class LaneRunner implements JobQueue {
     this.#options = options;
     this.#settings = { ...DEFAULT_LANE_SETTINGS, ...options.settings };
     this.#share = options.share ?? new LaneShare();
-    this.lane = { chainId: options.chain.chainId, address: options.signer.address.toLowerCase() as Hex };
+    this.lane = { chainId: options.chain.chainId, address: lowerHex(options.signer.address) };
   }
 
   /** True while this process holds the lane. */

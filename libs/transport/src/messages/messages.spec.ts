@@ -4,13 +4,9 @@ import { Payload } from '@nestjs/microservices';
 
 import { RequestReplyServer } from '../request-reply/request-reply-server.js';
 import { Answers, PATTERNS } from './messages.js';
-import {
-  PLAN_JOB,
-  PLAN_QUEUE,
-  READ_MINED_NONCE,
-  type PlanJobReply,
-  type ReadMinedNonceReply,
-} from './worker-questions.js';
+import { PLAN_JOB, type PlanJobReply } from './plan-job.js';
+import { PLAN_QUEUE } from './queues.js';
+import { READ_MINED_NONCE, type ReadMinedNonceReply } from './read-mined-nonce.js';
 
 @Controller()
 class Planner {

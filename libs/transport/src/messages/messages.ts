@@ -1,48 +1,38 @@
-import { MessagePattern } from '@nestjs/microservices';
+import { MessagePattern, RpcException } from '@nestjs/microservices';
+import { MalformedMessageError, parseMessage } from '@tollgate/schemas';
+import type { z } from 'zod';
 
 import type { AskOptions } from '../request-reply/request-reply-client.js';
+import { COMPARE_SETTINGS, compareSettingsRequest, settingsComparison } from './compare-settings.js';
+import { PLAN_JOB, planJobReply, planJobRequest } from './plan-job.js';
+import { PLAN_QUEUE, SETTLE_QUEUE, VERIFY_QUEUE } from './queues.js';
+import { READ_MINED_NONCE, readMinedNonceReply, readMinedNonceRequest } from './read-mined-nonce.js';
+import { SETTLE_SIGNED_PAYMENT, settlementResult, settleSignedPaymentRequest } from './settle-signed-payment.js';
 import {
-  COMPARE_SETTINGS,
-  SETTLE_QUEUE,
-  SETTLE_SIGNED_PAYMENT,
+  contractSignatureVerdict,
   VERIFY_CONTRACT_SIGNATURE,
-  VERIFY_LOCK,
-  VERIFY_PAYMENT,
-  VERIFY_QUEUE,
-  VERIFY_SIGNED_PAYMENT,
-  type ContractSignatureVerdict,
-  type LockVerdict,
-  type SettingsComparison,
-  type SettlementResult,
-  type SettleSignedPaymentRequest,
-  type SignedPaymentVerdict,
-  type VerifyContractSignatureRequest,
-  type VerifyLockRequest,
-  type VerifyPaymentRequest,
-  type VerifyPaymentVerdict,
-  type VerifySignedPaymentRequest,
-} from './verifier-questions.js';
-import {
-  PLAN_JOB,
-  PLAN_QUEUE,
-  READ_MINED_NONCE,
-  type PlanJobReply,
-  type PlanJobRequest,
-  type ReadMinedNonceReply,
-  type ReadMinedNonceRequest,
-} from './worker-questions.js';
+  verifyContractSignatureRequest,
+} from './verify-contract-signature.js';
+import { lockVerdict, VERIFY_LOCK, verifyLockRequest } from './verify-lock.js';
+import { VERIFY_PAYMENT, verifyPaymentRequest, verifyPaymentVerdict } from './verify-payment.js';
+import { signedPaymentVerdict, VERIFY_SIGNED_PAYMENT, verifySignedPaymentRequest } from './verify-signed-payment.js';
 
-/** Every message between the processes, by its pattern. Gateways add their settings to those for verifiers. */
-export interface Messages {
-  [VERIFY_PAYMENT]: { request: VerifyPaymentRequest; answer: VerifyPaymentVerdict };
-  [VERIFY_SIGNED_PAYMENT]: { request: VerifySignedPaymentRequest; answer: SignedPaymentVerdict };
-  [VERIFY_CONTRACT_SIGNATURE]: { request: VerifyContractSignatureRequest; answer: ContractSignatureVerdict };
-  [VERIFY_LOCK]: { request: VerifyLockRequest; answer: LockVerdict };
-  [COMPARE_SETTINGS]: { request: object; answer: SettingsComparison };
-  [SETTLE_SIGNED_PAYMENT]: { request: SettleSignedPaymentRequest; answer: SettlementResult };
-  [PLAN_JOB]: { request: PlanJobRequest; answer: PlanJobReply };
-  [READ_MINED_NONCE]: { request: ReadMinedNonceRequest; answer: ReadMinedNonceReply };
-}
+const { settings } = compareSettingsRequest.shape;
+
+/** Every message between the processes, by its pattern: what is asked, and what is answered. */
+const MESSAGES = {
+  [VERIFY_PAYMENT]: { request: verifyPaymentRequest.extend({ settings }), answer: verifyPaymentVerdict },
+  [VERIFY_SIGNED_PAYMENT]: { request: verifySignedPaymentRequest.extend({ settings }), answer: signedPaymentVerdict },
+  [VERIFY_CONTRACT_SIGNATURE]: {
+    request: verifyContractSignatureRequest.extend({ settings }),
+    answer: contractSignatureVerdict,
+  },
+  [VERIFY_LOCK]: { request: verifyLockRequest.extend({ settings }), answer: lockVerdict },
+  [COMPARE_SETTINGS]: { request: compareSettingsRequest, answer: settingsComparison },
+  [SETTLE_SIGNED_PAYMENT]: { request: settleSignedPaymentRequest.extend({ settings }), answer: settlementResult },
+  [PLAN_JOB]: { request: planJobRequest, answer: planJobReply },
+  [READ_MINED_NONCE]: { request: readMinedNonceRequest, answer: readMinedNonceReply },
+};
 
 /** The messages of each queue. Its servers start only with exactly one handler for each. */
 export const PATTERNS = {
@@ -51,27 +41,56 @@ export const PATTERNS = {
   ],
   [SETTLE_QUEUE]: [SETTLE_SIGNED_PAYMENT],
   [PLAN_QUEUE]: [PLAN_JOB, READ_MINED_NONCE],
-} as const satisfies Record<string, readonly (keyof Messages)[]>;
+} as const satisfies Record<string, readonly Pattern[]>;
 
+export type Pattern = keyof typeof MESSAGES;
 export type PatternOf<Queue extends keyof typeof PATTERNS> = (typeof PATTERNS)[Queue][number];
+/** A question as its handler gets it. */
+export type QuestionOf<Asked extends Pattern> = z.output<(typeof MESSAGES)[Asked]['request']>;
+/** A question as it is asked: the settings are added where it is sent. */
+export type AskedOf<Asked extends Pattern> = Omit<QuestionOf<Asked>, 'settings'>;
+export type AnswerOf<Asked extends Pattern> = z.output<(typeof MESSAGES)[Asked]['answer']>;
 
 /** Sends the messages of one queue; a `RequestReplyClient`, for instance. */
 export interface MessageClient<Queue extends keyof typeof PATTERNS> {
-  ask<Pattern extends PatternOf<Queue>>(
-    pattern: Pattern,
-    request: Messages[Pattern]['request'],
+  ask<Asked extends PatternOf<Queue>>(
+    pattern: Asked,
+    request: AskedOf<Asked>,
     options: AskOptions,
-  ): Promise<Messages[Pattern]['answer']>;
+  ): Promise<AnswerOf<Asked>>;
 }
 
-type Handler<Pattern extends keyof Messages> = (
-  message: unknown,
+type Handler<Asked extends Pattern> = (
+  question: QuestionOf<Asked>,
   ...context: never[]
-) => Messages[Pattern]['answer'] | Promise<Messages[Pattern]['answer']>;
+) => AnswerOf<Asked> | Promise<AnswerOf<Asked>>;
 
-/** Nest's `MessagePattern` for a handler that parses the message, and returns the answer of that message. */
-export function Answers<Pattern extends keyof Messages>(pattern: Pattern, transport?: symbol) {
-  return <H extends Handler<Pattern>>(target: object, name: string, handler: TypedPropertyDescriptor<H>): void => {
-    (transport ? MessagePattern(pattern, transport) : MessagePattern(pattern))(target, name, handler);
+/**
+ * Nest's `MessagePattern` for a handler that takes the question of that message, parsed by its schema, and returns its
+ * answer. A malformed question is answered with what is wrong with it, and never reaches the handler.
+ */
+export function Answers<Asked extends Pattern>(pattern: Asked, transport?: symbol) {
+  return <H extends Handler<Asked>>(target: object, name: string, method: TypedPropertyDescriptor<H>): void => {
+    const handle = method.value as Handler<Asked>;
+    const parseAndHandle = function (this: unknown, message: unknown, ...context: never[]) {
+      try {
+        return handle.call(this, parseQuestion(pattern, message), ...context);
+      } catch (error) {
+        if (error instanceof MalformedMessageError) throw new RpcException(error.message);
+        throw error;
+      }
+    };
+    method.value = parseAndHandle as H;
+    (transport ? MessagePattern(pattern, transport) : MessagePattern(pattern))(target, name, method);
   };
+}
+
+/** Parses a question as it was received. @throws MalformedMessageError */
+export function parseQuestion<Asked extends Pattern>(pattern: Asked, message: unknown): QuestionOf<Asked> {
+  return parseMessage(MESSAGES[pattern].request, message) as QuestionOf<Asked>;
+}
+
+/** Parses the answer to a message. @throws MalformedMessageError */
+export function parseAnswer<Asked extends Pattern>(pattern: Asked, answer: unknown): AnswerOf<Asked> {
+  return parseMessage(MESSAGES[pattern].answer, answer) as AnswerOf<Asked>;
 }

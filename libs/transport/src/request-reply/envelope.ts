@@ -1,21 +1,29 @@
-/** A request as stored in the list. `replyTo` is null for an event, which has no reply. */
-export interface RequestEnvelope {
-  v: 1;
-  id: string;
-  pattern: string;
-  data: unknown;
-  replyTo: string | null;
+import { z } from 'zod';
+
+const data = z.unknown().refine((value): boolean => value !== undefined);
+
+const requestEnvelope = z.object({
+  v: z.literal(1),
+  id: z.string().max(128),
+  pattern: z.string(),
+  data,
+  /** Null for an event, which has no reply. */
+  replyTo: z.string().nullable(),
   /** On the clock of the queue's Redis. */
-  deadlineMs: number;
-  requestId: string;
-}
+  deadlineMs: z.number(),
+  requestId: z.string(),
+});
+/** A request as stored in the list. */
+export type RequestEnvelope = z.output<typeof requestEnvelope>;
 
-export type ReplyEnvelope = { v: 1; id: string; data: unknown } | { v: 1; id: string; error: ReplyError };
+const replyError = z.object({ code: z.enum(['no_handler', 'handler_failed']), message: z.string() });
+export type ReplyError = z.output<typeof replyError>;
 
-export interface ReplyError {
-  code: 'no_handler' | 'handler_failed';
-  message: string;
-}
+const replyEnvelope = z.union([
+  z.object({ v: z.literal(1), id: z.string(), error: replyError }),
+  z.object({ v: z.literal(1), id: z.string(), data }),
+]);
+export type ReplyEnvelope = z.output<typeof replyEnvelope>;
 
 /** Names of the Redis keys of one queue; the hash tag keeps them in one cluster slot. */
 export interface QueueKeys {
@@ -40,28 +48,18 @@ export function routeRequests({ requests }: QueueKeys, routingKey: string | unde
 
 /** Parses a request of this version; null for anything else, since a list can hold any text. */
 export function parseRequest(text: string, keys: QueueKeys): RequestEnvelope | null {
-  const value: Partial<Record<keyof RequestEnvelope, unknown>> | null = parseObject(text);
-  if (value === null || value.v !== 1) return null;
-  const { id, pattern, replyTo, deadlineMs, requestId } = value;
-  if (typeof id !== 'string' || id.length > 128 || typeof pattern !== 'string' || value.data === undefined) return null;
+  const request = parseEnvelope(requestEnvelope, text);
   // A reply pushed to any other key could damage the data there.
-  if (replyTo !== null && !(typeof replyTo === 'string' && replyTo.startsWith(keys.repliesPrefix))) return null;
-  if (typeof deadlineMs !== 'number' || typeof requestId !== 'string') return null;
-  return value as RequestEnvelope;
+  return request?.replyTo?.startsWith(keys.repliesPrefix) === false ? null : request;
 }
 
 export function parseReply(text: string): ReplyEnvelope | null {
-  const value: { v?: unknown; id?: unknown; data?: unknown; error?: unknown } | null = parseObject(text);
-  if (value === null || value.v !== 1 || typeof value.id !== 'string') return null;
-  if (value.error === undefined) return 'data' in value ? (value as ReplyEnvelope) : null;
-  const error: Partial<ReplyError> | null = typeof value.error === 'object' ? value.error : null;
-  return typeof error?.code === 'string' && typeof error.message === 'string' ? (value as ReplyEnvelope) : null;
+  return parseEnvelope(replyEnvelope, text);
 }
 
-function parseObject(text: string): object | null {
+function parseEnvelope<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | null {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+    return schema.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     return null;
   }

@@ -7,7 +7,6 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 import { ClientShares } from '../limits/client-shares.js';
-import { MalformedMessageError, parseContractSignatureRequest } from '../messages.js';
 import { ContractSignatures } from './contract-signatures.js';
 
 const { parts } = useSignedPaymentVerifier();
@@ -115,27 +114,5 @@ describe("a contract's signature under a message", () => {
     expect(await ask()).toEqual({ outcome: 'unavailable', reason: 'rpc_http_error' });
     parts().rpc.fail(undefined);
     expect(await ask()).toEqual({ outcome: 'signed' });
-  });
-});
-
-describe('the request for it', () => {
-  const right = {
-    ...{ requestId: 'r', deadlineMs: 1, chainId: 1328, signer: `0x${'Ab'.repeat(20)}` },
-    ...{ hash: `0x${'12'.repeat(32)}`, signature: '0x12', clientAddress: '10.0.0.1' },
-  };
-
-  it('is parsed in lower case', () => {
-    expect(parseContractSignatureRequest(right)).toEqual({ ...right, signer: right.signer.toLowerCase() });
-  });
-
-  it.each([
-    ['signer', '0x12'],
-    ['hash', '0x12'],
-    ['signature', 'mine'],
-    ['signature', `0x${'12'.repeat(4097)}`],
-    ['chainId', '1328'],
-    ['deadlineMs', null],
-  ])('is refused for a %s of %.20j', (name, value) => {
-    expect(() => parseContractSignatureRequest({ ...right, [name]: value })).toThrow(MalformedMessageError);
   });
 });

@@ -1,5 +1,5 @@
 import { parseJson } from '@tollgate/client/internal';
-import { isRecord, ownField } from '@tollgate/protocol';
+import { isAddress, isBaseUnits, isRecord, ownField } from '@tollgate/protocol';
 
 /** What a host says about one of its resources. Nothing of it is checked. */
 export interface SaidResource {
@@ -105,8 +105,7 @@ function readOffer(offer: unknown): { baseUnits: string; asset: string } | null 
   if (!isRecord(offer)) return null;
   const baseUnits = [ownField(offer, 'maxAmountRequired'), ownField(offer, 'amount')].find(isText);
   const asset = [ownField(offer, 'asset'), ownField(offer, 'currency')].find(isText);
-  const isExact = baseUnits !== undefined && /^[0-9]{1,78}$/.test(baseUnits);
-  return isExact && asset !== undefined && /^0x[0-9a-f]{40}$/i.test(asset) ? { baseUnits, asset } : null;
+  return isBaseUnits(baseUnits) && isAddress(asset) ? { baseUnits, asset } : null;
 }
 
 function readNumber(value: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { isAddress, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
+import { isAddress, isHash, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
 import { InvalidArgumentError } from 'commander';
 
 import type { WalletOptions } from '../account/create-wallet.js';
@@ -55,7 +55,8 @@ export interface PayArguments {
   writesJson: boolean;
 }
 
-const isPrivateKey = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value);
+/** 32 bytes. */
+const isPrivateKey = isHash;
 
 function readNumber(text: string, name: string): number {
   if (!/^[0-9]{1,15}$/.test(text)) throw new InvalidArgumentError(`--${name} is not a whole number`);

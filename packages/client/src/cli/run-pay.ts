@@ -4,6 +4,7 @@ import {
   decodeJsonHeader,
   formatTokenAmount,
   IDEMPOTENT_REPLAYED,
+  isBaseUnits,
   ownField,
   PAYMENT_RECEIPT,
   PAYMENT_RESPONSE,
@@ -97,7 +98,7 @@ function readReceipt(header: string | null): JsonRecord {
 /** The moved amount that the server reports, in base units; null where it reports none, as in version 1. */
 function readAmountTaken(headers: Headers): bigint | null {
   const amount = ownField(readReceipt(headers.get(PAYMENT_RESPONSE)), 'amount');
-  return typeof amount === 'string' && /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : null;
+  return isBaseUnits(amount) ? BigInt(amount) : null;
 }
 
 async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () => void): Promise<number> {

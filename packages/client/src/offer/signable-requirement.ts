@@ -1,6 +1,7 @@
 import {
   isAddress,
   isRecord,
+  lowerHex,
   ownField,
   parseRequirementTerms,
   PaymentError,
@@ -65,7 +66,6 @@ export function wayOf(requirement: Offer): PaymentWay {
 }
 
 /** The server's spelling may have an invalid mixed-case checksum. */
-const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
 
 function refuse(why: string): never {
   throw new PaymentError('malformed_challenge', `The payment requirement ${why}.`);
@@ -112,7 +112,7 @@ function parseTerms(
     const facilitatorAddress = ownField(said, 'facilitatorAddress');
     if (method !== undefined && method !== 'permit2') return refuse('is not paid by Permit2');
     if (!isAddress(facilitatorAddress)) return refuse('does not name the facilitator that may settle it');
-    const extra = { name, assetTransferMethod: 'permit2', facilitatorAddress: lower(facilitatorAddress) } as const;
+    const extra = { name, assetTransferMethod: 'permit2', facilitatorAddress: lowerHex(facilitatorAddress) } as const;
     return { ...common, scheme, extra };
   }
   if (scheme !== 'exact') return refuse(`is of scheme "${scheme}"`);

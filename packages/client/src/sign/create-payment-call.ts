@@ -1,4 +1,4 @@
-import { appendHashLock, type Hex } from '@tollgate/protocol';
+import { appendHashLock, lowerHex, type Hex } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
 import type { TransferRequirement } from '../offer/signable-requirement.js';
@@ -9,7 +9,7 @@ export function createPaymentCall({ asset, payTo, maxAmountRequired, extra }: Tr
   data: Hex;
 } {
   // In lower case, because the server's spelling may have an invalid mixed-case checksum.
-  const args = [payTo.toLowerCase() as Hex, BigInt(maxAmountRequired)] as const;
+  const args = [lowerHex(payTo), BigInt(maxAmountRequired)] as const;
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
   return { to: asset, data: appendHashLock(transfer, extra.reference) };
 }

@@ -1,5 +1,5 @@
 import { encodeBase64Url } from '../wire/base64.js';
-import { isAddress, type Hex } from '../wire/hex.js';
+import { isAddress, lowerHex, type Hex } from '../wire/hex.js';
 import { decodeJsonHeader } from '../wire/json-header.js';
 import { isRecord, ownField, type JsonRecord } from '../wire/json-record.js';
 import { PaymentError } from '../wire/payment-error.js';
@@ -128,8 +128,8 @@ export function readCharge({ method, intent, request }: ReceivedChallenge): Rece
   if (types !== undefined && !Array.isArray(types)) return refuse('has credentialTypes that are not a list');
   return {
     amount: amount.toString(),
-    asset: asset.toLowerCase() as Hex,
-    payTo: payTo.toLowerCase() as Hex,
+    asset: lowerHex(asset),
+    payTo: lowerHex(payTo),
     chainId: Number(chainId),
     credentialTypes: types?.filter((type) => typeof type === 'string') ?? null,
   };

@@ -2,7 +2,10 @@ import { PaymentError } from './payment-error.js';
 
 export const MAX_UINT256 = 2n ** 256n - 1n;
 
-const UINT = /^[0-9]{1,78}$/;
+const BASE_UNITS = /^[0-9]{1,78}$/;
+
+/** True for base units or wei as JSON has them: decimal text, with as many digits as 2^256 has. */
+export const isBaseUnits = (value: unknown): value is string => typeof value === 'string' && BASE_UNITS.test(value);
 
 /**
  * Reads a uint256 from JSON: decimal text or, as some clients write it, a number that JavaScript has exactly. Null for
@@ -10,7 +13,7 @@ const UINT = /^[0-9]{1,78}$/;
  */
 export function readUint256(value: unknown): bigint | null {
   const text = Number.isSafeInteger(value) ? String(value) : value;
-  if (typeof text !== 'string' || !UINT.test(text)) return null;
+  if (!isBaseUnits(text)) return null;
   const number = BigInt(text);
   return number <= MAX_UINT256 ? number : null;
 }

@@ -1,4 +1,4 @@
-import { isAddress, type Hex } from '../wire/hex.js';
+import { isAddress, lowerHex, type Hex } from '../wire/hex.js';
 import { isRecord, ownField, type JsonRecord } from '../wire/json-record.js';
 import { PaymentError } from '../wire/payment-error.js';
 import { readUint256 } from '../wire/token-amount.js';
@@ -107,7 +107,7 @@ function readText(record: JsonRecord, name: string): string {
 
 function readAddress(record: JsonRecord, name: string): Hex {
   const value = ownField(record, name);
-  return isAddress(value) ? (value.toLowerCase() as Hex) : refuse(name, 'a 20-byte address');
+  return isAddress(value) ? lowerHex(value) : refuse(name, 'a 20-byte address');
 }
 
 function readBaseUnits(record: JsonRecord, name: string): string {

@@ -1,10 +1,12 @@
 import { ProblemError, type Problem } from '@tollgate/http';
+import { MalformedMessageError } from '@tollgate/schemas';
 import {
   NoReplyError,
+  parseAnswer,
   QueueFullError,
   RequestFailedError,
-  type MessageClient,
-  type Messages,
+  type AnswerOf,
+  type AskedOf,
   type PatternOf,
   type PLAN_QUEUE,
 } from '@tollgate/transport';
@@ -22,7 +24,7 @@ type PlanPattern = PatternOf<typeof PLAN_QUEUE>;
 
 export interface WorkerQuestion<Pattern extends PlanPattern> {
   readonly pattern: Pattern;
-  readonly data: Messages[Pattern]['request'];
+  readonly data: AskedOf<Pattern>;
   readonly timeoutMs: number;
   /** Sends the question only to workers that sign for this wallet. */
   readonly wallet?: string;
@@ -35,16 +37,18 @@ export interface WorkerQuestion<Pattern extends PlanPattern> {
 export async function askWorker<Pattern extends PlanPattern>(
   connections: AgentConnections,
   { pattern, data, timeoutMs, wallet }: WorkerQuestion<Pattern>,
-): Promise<Messages[Pattern]['answer']> {
-  const workers: MessageClient<typeof PLAN_QUEUE> = connections.workers;
+): Promise<AnswerOf<Pattern>> {
   const retryAfterMs = Math.ceil(timeoutMs / 2);
   try {
-    return await workers.ask(pattern, data, {
+    const answer = await connections.workers.ask(pattern, data, {
       ...{ timeoutMs, retryAfterMs, isTakenBack: true },
       ...(wallet !== undefined && { routingKey: wallet }),
     });
+    return parseAnswer(pattern, answer);
   } catch (error) {
-    const isAway = [NoReplyError, QueueFullError, RequestFailedError].some((kind) => error instanceof kind);
+    const isAway = [NoReplyError, QueueFullError, RequestFailedError, MalformedMessageError].some(
+      (kind) => error instanceof kind,
+    );
     if (!isAway) throw error;
     connections.report(error);
     const isUntaken = error instanceof NoReplyError && error.isUntaken;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { AnsweredFacts, PaymentTimeline, SaleFacts } from '@tollgate/book-events';
 import type { Lease } from '@tollgate/ledger';
-import { caip2Of, type Hex } from '@tollgate/protocol';
+import { caip2Of, lowerHex } from '@tollgate/protocol';
 
 import { signedSchemeOf } from '../../signed-payments/signed-payments.js';
 import type { MadePayment } from '../answer/settlement-headers.js';
@@ -77,8 +77,8 @@ export function describeSale(
     scheme: schemeOf(purchase),
     network: caip2Of(chainId),
     chainId,
-    asset: asset.toLowerCase() as Hex,
-    payTo: payTo.toLowerCase() as Hex,
+    asset: lowerHex(asset),
+    payTo: lowerHex(payTo),
     payer: money.payer ?? null,
     // A signed payment of a fixed price moves exactly that; of a transaction the amount may not be known.
     amount: money.amountBaseUnits ?? (isTransaction ? null : price),

@@ -1,6 +1,6 @@
 import { clientNetwork } from '@tollgate/http';
 import { createOwner, signedPaymentId, type EntryId } from '@tollgate/ledger';
-import type { Hex, SignedPayment } from '@tollgate/protocol';
+import { lowerHex, type Hex, type SignedPayment } from '@tollgate/protocol';
 import { type SignedPaymentTerms, type VerifyPaymentRequest } from '@tollgate/transport';
 
 import type { SignedPaymentQuestion } from '../../signed-payments/signed-payments.js';
@@ -43,7 +43,7 @@ export function createTransactionQuestion(
     asset,
     payTo,
     priceBaseUnits: endpoint.route.priceBaseUnits.toString(),
-    txHash: txHash.toLowerCase() as Hex,
+    txHash: lowerHex(txHash),
     ...(reference === null ? {} : { reference: { ...reference, priceBaseUnits: reference.priceBaseUnits.toString() } }),
     ...(signature === undefined ? {} : { signature }),
     fingerprint,
@@ -68,5 +68,5 @@ export function createSignedQuestion(
 /** The ledger's key for the payment. */
 export function entryOf({ instrument }: Purchase, { chainId, signed }: QuestionTerms): EntryId {
   if (instrument.kind !== 'transaction') return signedPaymentId(signed, instrument);
-  return { chainId, txHash: instrument.txHash.toLowerCase() as Hex };
+  return { chainId, txHash: lowerHex(instrument.txHash) };
 }

@@ -1,5 +1,6 @@
 import {
   EXACT_PROXY_ADDRESS,
+  lowerHex,
   UPTO_PROXY_ADDRESS,
   type Hex,
   type MeteredPermit2Authorization,
@@ -79,7 +80,7 @@ export function readPermitCall(scheme: SignedPermit['scheme'], calldata: Hex): P
 function readExactCall(data: Hex): PermitCall {
   const { functionName, args } = decodeFunctionData({ abi: exactAbi, data });
   const [permit, owner, { to, validAfter }] = functionName === 'settle' ? args : ([args[1], args[2], args[3]] as const);
-  const witness = { to: lower(to), validAfter: validAfter.toString() };
+  const witness = { to: lowerHex(to), validAfter: validAfter.toString() };
   return { permit: describe(permit, owner), witness, amountBaseUnits: permit.permitted.amount };
 }
 
@@ -87,7 +88,7 @@ function readUptoCall(data: Hex): PermitCall {
   const { functionName, args } = decodeFunctionData({ abi: uptoAbi, data });
   const [permit, amountBaseUnits, owner, { to, facilitator, validAfter }] =
     functionName === 'settle' ? args : ([args[1], args[2], args[3], args[4]] as const);
-  const witness = { to: lower(to), facilitator: lower(facilitator), validAfter: validAfter.toString() };
+  const witness = { to: lowerHex(to), facilitator: lowerHex(facilitator), validAfter: validAfter.toString() };
   return { permit: describe(permit, owner), witness, amountBaseUnits };
 }
 
@@ -99,14 +100,12 @@ interface EncodedPermit {
 
 function describe({ permitted, nonce, deadline }: EncodedPermit, owner: Hex): PermitCall['permit'] {
   return {
-    from: lower(owner),
-    permitted: { token: lower(permitted.token), amount: permitted.amount.toString() },
+    from: lowerHex(owner),
+    permitted: { token: lowerHex(permitted.token), amount: permitted.amount.toString() },
     nonce: nonce.toString(),
     deadline: deadline.toString(),
   };
 }
-
-const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
 
 /**
  * Whether a call settles this very permit: a payer may sign several permits with one nonce, for other amounts and

@@ -1,5 +1,12 @@
 import { AGENT_JOBS_QUEUE } from '@tollgate/protocol';
 
+/** The queue that gateways put their questions into, for any verifier. */
+export const VERIFY_QUEUE = 'verify';
+/** The queue that gateways put settlements into. Only verifiers with a relayer's lane serve it. */
+export const SETTLE_QUEUE = 'settle';
+/** The queue between gateways and workers; a dry run has the wallet's name as routing key. */
+export const PLAN_QUEUE = 'plan';
+
 /** Every BullMQ queue, with what its jobs hold and return. */
 export interface QueueJobs {
   /** Jobs that other services enqueue directly: untrusted until their signature is verified. */
