@@ -1,28 +1,30 @@
 import { hash } from 'node:crypto';
 
 import { codeOfLane, isFinal, type JobRecord, type LaneId } from '@tollgate/journal';
-import { canonicalJson, isAddress, isRecord, type Hex } from '@tollgate/protocol';
+import { canonicalJson, isAddress, type Hex } from '@tollgate/protocol';
+import { z } from 'zod';
 
 import type { Refund } from './refund.js';
 
 /** The wallet that sends refunds, and nothing else. */
 export const REFUNDS_WALLET = 'refunds';
 
+const address = z.custom<string>(isAddress);
+
 /** What a refund's job sends, written by the bookkeeper alone. */
-export interface RefundJobInput {
-  /** The refund's id, from `nameRefund`. */
-  readonly refund: string;
-  /** From 1; another attempt is made only after the one before has failed. */
-  readonly attempt: number;
-  readonly payment: string;
-  /** A token's address. */
-  readonly token: string;
-  /** Base units of the token, as decimal text. */
-  readonly amount: string;
-  readonly to: string;
-  /** Whether a person has to approve it. */
-  readonly needsApproval: boolean;
-}
+const refundJobInput = z.object({
+  refund: z.string().describe("The refund's id, from `nameRefund`."),
+  attempt: z.int().describe('From 1; another attempt is made only after the one before has failed.'),
+  payment: z.string(),
+  token: address,
+  amount: z
+    .string()
+    .regex(/^[1-9]\d{0,77}$/)
+    .describe('Base units of the token, as decimal text.'),
+  to: address,
+  needsApproval: z.boolean().describe('Whether a person has to approve it.'),
+});
+export type RefundJobInput = z.output<typeof refundJobInput>;
 
 /** A payment's refund of a number, from 1, in 1 to 64 letters: the same in the book, the ledger and the journal. */
 export function nameRefund(payment: string, number: number): string {
@@ -45,20 +47,8 @@ export function nameRefundJob(lane: LaneId, { refund, attempt }: Pick<RefundJobI
 
 /** Null for a job that is none of the bookkeeper's refunds. */
 export function readRefundJob({ id, lane, input }: Pick<JobRecord, 'id' | 'lane' | 'input'>): RefundJobInput | null {
-  if (!isRecord(input)) return null;
-  const { refund, attempt, payment, token, amount, to, needsApproval } = input;
-  const isRefund =
-    typeof refund === 'string' &&
-    Number.isSafeInteger(attempt) &&
-    typeof payment === 'string' &&
-    isAddress(token) &&
-    typeof amount === 'string' &&
-    /^[1-9]\d{0,77}$/.test(amount) &&
-    isAddress(to) &&
-    typeof needsApproval === 'boolean';
-  if (!isRefund) return null;
-  const read: RefundJobInput = { refund, attempt: Number(attempt), payment, token, amount, to, needsApproval };
-  return nameRefundJob(lane, read) === id ? read : null;
+  const read = refundJobInput.safeParse(input).data;
+  return read !== undefined && nameRefundJob(lane, read) === id ? read : null;
 }
 
 /** What the attempt's job sends. */

@@ -7,7 +7,7 @@ export {
   type TargetName,
   type WebhookTarget,
 } from './webhook-targets.js';
-export { describeLetter, describeTarget, type CountedTargetView, type LetterView } from './views.js';
+export { describeLetter, describeTarget, letterView, targetView } from './views.js';
 export { BOOK_POSITION } from './subject.js';
 export { Webhooks } from './webhooks.js';
 export { WebhookEnvironment } from './webhook.environment.js';

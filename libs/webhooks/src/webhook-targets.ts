@@ -17,37 +17,19 @@ export const DISABLED_REASONS = ['by_owner', 'gone', 'key_revoked'] as const;
 type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** An address to which events are posted. Its secret is derived from its id, and stored nowhere. */
-export interface WebhookTarget {
-  /** `wh_` and 24 hexadecimal digits; not secret. */
-  id: string;
-  /** The API key that registered it, and whose events it receives. */
-  keyId: string;
-  url: string;
-  /** Empty: all. A word that only a later release knows matches nothing. */
-  events: readonly string[];
-  /** Empty: all. */
-  operations: readonly string[];
-  /** It receives the events of all keys. */
-  hearsAll: boolean;
-  /** On Redis's clock. */
-  createdAtMs: number;
-  /** The least order of an event that it receives: events from before its registration are not posted. */
-  from: number;
-  disabled: DisabledReason | null;
-}
-
 const storedTarget = z.object({
-  id: z.string(),
-  keyId: z.string(),
+  id: z.string().describe('`wh_` and 24 hexadecimal digits; not secret.'),
+  keyId: z.string().describe('The API key that registered it, and whose events it receives.'),
   url: z.string(),
-  // Not only the known words: what a later release has stored must remain readable.
-  events: z.array(z.string()),
-  operations: z.array(z.string()),
-  hearsAll: z.boolean(),
-  createdAtMs: z.int(),
-  from: z.int(),
+  // Not only the known words: what a later release has stored must remain readable, and matches nothing.
+  events: z.array(z.string()).readonly().describe('Empty: all.'),
+  operations: z.array(z.string()).readonly().describe('Empty: all.'),
+  hearsAll: z.boolean().describe('It receives the events of all keys.'),
+  createdAtMs: z.int().describe("On Redis's clock."),
+  from: z.int().describe('The least order of an event that it receives: none from before its registration.'),
   disabled: z.enum(DISABLED_REASONS).nullable(),
 });
+export type WebhookTarget = z.output<typeof storedTarget>;
 
 /** Null when the entry is damaged or foreign. */
 function parseWebhookTarget({ keyId, id }: TargetName, text: string): WebhookTarget | null {

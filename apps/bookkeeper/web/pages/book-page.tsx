@@ -1,10 +1,7 @@
+import type { AuditPage, Balance, BookVerdict, SignedClosing } from '@tollgate/book';
+import type { BookHealth } from '@tollgate/operator-api';
 import { useState } from 'preact/hooks';
 
-import type { SignedClosing } from '../../../../libs/book/src/closing/closing.js';
-import type { AuditPage } from '../../../../libs/book/src/reading/read-audit.js';
-import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
-import type { BookVerdict } from '../../../../libs/book/src/reading/verify-book.js';
-import type { BookHealth } from '../../src/operator/book.controller.js';
 import { OPERATOR, read, toFailure, write, type RequestFailed } from '../data/api.js';
 import { showCount, shorten, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';

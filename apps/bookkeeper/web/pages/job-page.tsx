@@ -1,6 +1,6 @@
+import type { OperatorJob } from '@tollgate/operator-api';
 import { FINAL_STATES, OPEN_STATES, type AgentAmountView, type AgentStepView } from '@tollgate/protocol';
 
-import type { OperatorJob } from '../../src/jobs/operator-jobs.js';
 import { write } from '../data/api.js';
 import { showCoins, type SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, useLive } from '../data/live.js';

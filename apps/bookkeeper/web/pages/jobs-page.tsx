@@ -1,4 +1,5 @@
-import type { OperatorJob, OperatorJobPage } from '../../src/jobs/operator-jobs.js';
+import type { OperatorJob, OperatorJobPage } from '@tollgate/operator-api';
+
 import type { SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';

@@ -1,7 +1,6 @@
+import type { Balance, BookSummary, SummaryWindow } from '@tollgate/book';
 import { useMemo, useState } from 'preact/hooks';
 
-import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
-import type { BookSummary, SummaryWindow } from '../../../../libs/book/src/reading/read-summary.js';
 import { showCount, showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';

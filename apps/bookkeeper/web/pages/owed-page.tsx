@@ -1,4 +1,5 @@
-import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
+import type { Balance } from '@tollgate/book';
+
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';

@@ -1,5 +1,5 @@
-import type { ListedPayment } from '../../../../libs/book/src/bookings/describe-payment.js';
-import type { PaymentPage as Page } from '../../../../libs/book/src/reading/search-payments.js';
+import type { ListedPayment, PaymentPage as Page } from '@tollgate/book';
+
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';

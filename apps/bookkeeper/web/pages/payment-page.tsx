@@ -1,4 +1,5 @@
-import type { PaymentPicture, TimelineStep } from '../../../../libs/book/src/reading/read-payment.js';
+import type { PaymentPicture, TimelineStep } from '@tollgate/book';
+
 import { showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';

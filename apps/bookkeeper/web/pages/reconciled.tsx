@@ -1,5 +1,6 @@
-import type { ListedDifference } from '../../../../libs/book/src/reconcile/read-reconciliation.js';
-import type { ReconcileAnswer } from '../../src/operator/reconcile.controller.js';
+import type { ListedDifference } from '@tollgate/book';
+import type { ReconcileAnswer } from '@tollgate/operator-api';
+
 import { showCount, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive, type Live } from '../data/live.js';
 import { Empty, Facts, HexText, Reading, Table, Time } from '../parts/parts.js';

@@ -1,8 +1,7 @@
 import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
+import type { Refund, RefundPreview, RefundState } from '@tollgate/refunds';
 import { useState } from 'preact/hooks';
 
-import type { RefundPreview } from '../../../../libs/refunds/src/preview.js';
-import type { Refund, RefundState } from '../../../../libs/refunds/src/refund.js';
 import { write } from '../data/api.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';

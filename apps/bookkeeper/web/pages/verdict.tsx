@@ -1,7 +1,6 @@
-import type { BookSummary } from '../../../../libs/book/src/reading/read-summary.js';
-import type { BookHealth } from '../../src/operator/book.controller.js';
-import type { ReconcileAnswer } from '../../src/operator/reconcile.controller.js';
-import type { OperatorWallet } from '../../src/wallets/operator-wallets.js';
+import type { BookSummary } from '@tollgate/book';
+import type { BookHealth, OperatorWallet, ReconcileAnswer } from '@tollgate/operator-api';
+
 import { showCoins, showDuration, shorten, type SellerFacts } from '../data/format.js';
 import { ACCOUNTS_EVERY_MS, useLive, type Live } from '../data/live.js';
 import { linkTo } from '../data/route.js';

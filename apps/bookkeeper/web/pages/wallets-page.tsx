@@ -1,6 +1,6 @@
+import type { OperatorWallet } from '@tollgate/operator-api';
 import { formatTokenAmount } from '@tollgate/protocol';
 
-import type { OperatorWallet } from '../../src/wallets/operator-wallets.js';
 import { write } from '../data/api.js';
 import { showCoins, showMoney, type SellerFacts } from '../data/format.js';
 import { ACCOUNTS_EVERY_MS, useLive } from '../data/live.js';

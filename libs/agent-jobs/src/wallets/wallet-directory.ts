@@ -2,6 +2,7 @@ import { createLaneId, nameLane, readLaneName, type LaneId, type Journal } from 
 import { isRecord, type AgentJobRequest, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 import { isAddress } from 'viem';
+import { z } from 'zod';
 
 import { listFields } from '../request/job-inputs.js';
 import publishWallet from './scripts/publish-wallet.lua';
@@ -40,16 +41,15 @@ const TOKENS = 'tollgate:{wallets}:tokens';
 const LIMITS = 'tollgate:{wallets}:limits';
 
 /** What a wallet's policy allows of one token: base units as decimal text; null: no limit. */
-export interface WalletLimit {
-  /** As the journal counts it: a token's address, or `native`. */
-  asset: string;
-  symbol: string;
-  decimals: number;
-  perOperation: string | null;
-  perDay: string | null;
-  /** An operation that spends more needs an approval. */
-  approvalAbove: string | null;
-}
+export const walletLimit = z.object({
+  asset: z.string().describe("As the journal counts it: a token's address, or `native`."),
+  symbol: z.string(),
+  decimals: z.int(),
+  perOperation: z.string().nullable(),
+  perDay: z.string().nullable(),
+  approvalAbove: z.string().nullable().describe('An operation that spends more needs an approval.'),
+});
+export type WalletLimit = z.output<typeof walletLimit>;
 
 /** The public data of a wallet: its name and its account on one chain. */
 export interface WalletEntry {
