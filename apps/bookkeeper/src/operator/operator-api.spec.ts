@@ -340,13 +340,14 @@ describe('the operator API', () => {
     expect(references.filter(([, name]) => !Object.hasOwn(document.components.schemas, name!))).toEqual([]);
   });
 
-  it.each(
-    Object.entries<OperatorRoute>(OPERATOR_ROUTES).flatMap(([name, { answer }]) =>
-      answer !== undefined && /^GET (?!.*\/(proof|refund)$)(?!.*\/(jobs|refunds)\/:id$)/.test(name)
-        ? [[name, answer] as const]
-        : [],
-    ),
-  )('answers %s with what its schema says, and no more', async (name, schema) => {
+  /** All but those of things that this book has none of, and of a chain. */
+  const answered = Object.entries<OperatorRoute>(OPERATOR_ROUTES).flatMap(([name, { answer }]) =>
+    answer === undefined || !/^GET (?!.*(proof|refund|reconcile|(jobs|refunds)\/:id)$)/.test(name)
+      ? []
+      : [[name, answer] as const],
+  );
+
+  it.each(answered)('answers %s with what its schema says, and no more', async (name, schema) => {
     const answer = (await (await get(name.slice('GET '.length).replace(':id', LAST))).json()) as object;
     expect(schema.parse(answer)).toEqual(answer);
   });

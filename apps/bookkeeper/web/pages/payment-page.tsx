@@ -23,7 +23,7 @@ const STEPS: Readonly<Record<string, string>> = {
 
 /** One payment: what it was, what became of it, and its entries in the book. */
 export function PaymentView({ id, seller }: { id: string; seller: SellerFacts }) {
-  const payment = useLive<PaymentPicture>(`/payments/${encodeURIComponent(id)}`);
+  const payment = useLive('GET /operator/payments/:id', { id });
   const { data } = payment;
   return (
     <>

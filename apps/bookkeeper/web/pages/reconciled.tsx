@@ -14,7 +14,7 @@ const LISTS = [
 
 /** The last comparison of book and chain. */
 export function useReconciled(): Live<ReconcileAnswer> {
-  return useLive<ReconcileAnswer>('/reconcile', EVERY_MS);
+  return useLive('GET /operator/reconcile', {}, EVERY_MS);
 }
 
 /** Whether the bookkeeper compares at all: without an RPC server it does not. */
