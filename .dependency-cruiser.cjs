@@ -196,6 +196,15 @@ module.exports = {
         'node_modules/bullmq/',
       ],
     ),
+    sourcesOf(
+      'libs/operator-api',
+      'operator-api-is-schemas',
+      'What is asked and answered, for handlers, commands and pages: who does it is known to the bookkeeper.',
+      [
+        '^(apps|test|tools|libs/(?!(operator-api|agent-jobs|book|http|refunds|webhooks)/)|packages/(?!protocol))',
+        'node_modules/(@nestjs|ioredis)/',
+      ],
+    ),
     {
       name: 'agent-jobs-knows-no-operation',
       comment:

@@ -1,9 +1,9 @@
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { createLaneId, Journal } from '@tollgate/journal';
 import { nameOfPayment, type Ledger } from '@tollgate/ledger';
+import type { OperatorRefund } from '@tollgate/operator-api';
 import { nameRefund } from '@tollgate/refunds';
 
-import type { OperatorRefund } from '../../apps/bookkeeper/src/jobs/operator-refunds.js';
 import { connectOperator, type AskOperator } from '../../test/harness/agents/operator-client.js';
 import { waitFor } from '../../test/harness/retry.js';
 import type { Devnet } from '../../tools/devnet/chain/chain.js';

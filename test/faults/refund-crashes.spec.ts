@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { CrashPoint } from '@tollgate/journal';
 import { locatePayment } from '@tollgate/ledger';
+import type { OperatorRefund } from '@tollgate/operator-api';
 
-import type { OperatorRefund } from '../../apps/bookkeeper/src/jobs/operator-refunds.js';
 import { PRICE, RefundFixture } from '../../apps/bookkeeper/test/refund-fixture.js';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { startService, type ServiceApp, type ServiceProcess } from '../../tools/devnet/processes/service-process.js';

@@ -13,6 +13,7 @@ import {
   type Lease,
   type PaymentId,
 } from '@tollgate/ledger';
+import type { OperatorRefund } from '@tollgate/operator-api';
 import type { Hex } from '@tollgate/protocol';
 import { nameRefund } from '@tollgate/refunds';
 
@@ -22,7 +23,6 @@ import { waitFor } from '../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import type { OperatorRefund } from '../src/jobs/operator-refunds.js';
 import { BookkeeperFixture } from './bookkeeper-fixture.js';
 
 export const PRICE = 10_000n;

@@ -30,16 +30,26 @@ export { WakeQueues } from './queues/wake-queues.js';
 export { describeInputs } from './request/job-inputs.js';
 export { JobRequestError, parseJobRequest } from './request/parse-job-request.js';
 export { describeJob, toAgentJobEvent } from './views/describe-job.js';
-export { digestPlan, fingerprintOfJob, listCalls, type PlannedCall } from './views/digests.js';
+export { digestPlan, fingerprintOfJob, listCalls, plannedCall } from './views/digests.js';
+export * from './views/job-answers.js';
 export { nameLetter, parseLetterName } from './views/name-letter.js';
 export { jobQuery, searchJobs, type JobQuery } from './views/search-jobs.js';
 export { readStoredFloors, readStoredPlan, writeStoredPlan, type PlanFloors } from './views/stored-plan.js';
-export { describeGap, explainNoFill, fillGap, mendGap, nameGap, type NonceGapView } from './wallets/nonce-gap.js';
+export {
+  describeGap,
+  explainNoFill,
+  fillGap,
+  mendGap,
+  nameGap,
+  nonceGap,
+  type NonceGapView,
+} from './wallets/nonce-gap.js';
 export { listAccounts, type Account, type AccountSources } from './wallets/list-accounts.js';
 export {
   checkTokens,
   findTokenProblems,
   WalletDirectory,
+  walletLimit,
   type KnownToken,
   type WalletEntry,
   type WalletLimit,

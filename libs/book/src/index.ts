@@ -1,8 +1,8 @@
-export type { BookSeller } from './bookings/describe-payment.js';
+export type { BookSeller, ListedPayment } from './bookings/describe-payment.js';
 export { BOOKED_STATES } from './bookings/booked-states.js';
 export { closeBook } from './closing/close-book.js';
-export type { SignedClosing } from './closing/closing.js';
-export type { BookProof } from './closing/payment-proof.js';
+export { signedClosing, type SignedClosing } from './closing/closing.js';
+export { bookProof } from './closing/payment-proof.js';
 export { provePayment } from './closing/prove-payment.js';
 export { copyBook, type CopyEnd } from './copies/copy-book.js';
 export { CopyRefusedError, restoreBook } from './copies/restore-book.js';
@@ -23,15 +23,27 @@ export { bookEvents, bookUnapplied, FIRST_UNAPPLIED } from './posting/book-event
 export type { Posted } from './posting/post-events.js';
 export { notePositions, type StreamPosition } from './posting/stream-positions.js';
 export { EXPORTS, readExport, type ExportName, type ExportRow } from './reading/export-rows.js';
-export { readBalances, type Balance } from './reading/read-balances.js';
-export { readAudit, type AuditPage } from './reading/read-audit.js';
+export { balance, readBalances, type Balance } from './reading/read-balances.js';
+export { auditPage, readAudit, type AuditPage } from './reading/read-audit.js';
 export { readClosings, readOpenBookings } from './reading/read-closings.js';
-export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
+export { paymentPicture, readBookedPayment, type PaymentPicture, type TimelineStep } from './reading/read-payment.js';
 export { countUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';
-export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
-export { countLeftOver, PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
+export {
+  bookSummary,
+  readSummary,
+  SUMMARY_WINDOWS,
+  type BookSummary,
+  type SummaryWindow,
+} from './reading/read-summary.js';
+export {
+  countLeftOver,
+  PAYMENT_ORDERS,
+  paymentPage,
+  searchPayments,
+  type PaymentPage,
+} from './reading/search-payments.js';
 export { SqlRefundBook } from './refund-rows/refund-book.js';
-export { verifyBook, type BookVerdict } from './reading/verify-book.js';
+export { bookVerdict, verifyBook, type BookVerdict } from './reading/verify-book.js';
 export {
   readAnchors,
   readCompleteFrom,
@@ -39,9 +51,9 @@ export {
   type ChainPosition,
   type ChainScope,
 } from './reconcile/chain-scope.js';
-export { storeDifferences, sumDifferences, type Difference } from './reconcile/differences.js';
+export { storeDifferences, sumDifferences, type Difference, type ListedDifference } from './reconcile/differences.js';
 export { readLostTransfers, readOpenQuestions } from './reconcile/open-questions.js';
-export { readReconciliation, type ListedDifference, type Reconciliation } from './reconcile/read-reconciliation.js';
+export { readReconciliation, reconciliation, type Reconciliation } from './reconcile/read-reconciliation.js';
 export { readLeastUnclaimed } from './reconcile/read-least-unclaimed.js';
 export { rewind } from './reconcile/rewind.js';
 export * from './reconcile/senders.js';
@@ -50,6 +62,6 @@ export type { OwnReceipt, UnreportedTransaction } from './reconcile/reconcile-ga
 export type { MoneyAnswer, NamedTransfer } from './reconcile/reconcile-money.js';
 export { beginAt, matchTransfers, storePage } from './reconcile/store-transfers.js';
 export { monthsBefore } from './retention/months-before.js';
-export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';
+export { removedRequests, removeRequests } from './retention/remove-requests.js';
 export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
 export * from './delivery/read-events.js';

@@ -6,6 +6,7 @@ export { arriveWithin } from './arrive-within.js';
 export { closeWhenIdle } from './close-when-idle.js';
 export { clientNetwork, RateLimit } from './rate-limit.js';
 export { EventStreamResponse, openEventStream, type EventStreamLimits } from './event-stream-response.js';
+export { toOpenApiSchema } from './openapi-schema.js';
 export { OpenStreams } from './open-streams.js';
 export { handleError, ProblemFilter } from './problem.filter.js';
 export * from './problem.js';

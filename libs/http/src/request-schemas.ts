@@ -1,4 +1,4 @@
-import { StandardSchemaValidationPipe } from '@nestjs/common';
+import type { PipeTransform } from '@nestjs/common';
 import { z } from 'zod';
 
 import { refuseRequest } from './problem.js';
@@ -7,26 +7,25 @@ import { refuseRequest } from './problem.js';
 const MAX_LENGTH = 300;
 const MAX_SHOWN = 10;
 
-class RequestCheck extends StandardSchemaValidationPipe {
-  constructor() {
-    super({
-      exceptionFactory: (issues) => {
-        const problems = new Map<string, string>();
-        for (const { path: [field] = [], message } of issues) {
-          const name = typeof field === 'string' ? field : 'the request';
-          if (!problems.has(name)) problems.set(name, `${name} ${message}`);
-        }
-        return refuseRequest([...problems.values()]);
-      },
-    });
+/**
+ * What a request says, as its schema reads it.
+ * @throws ProblemError that names every field that is wrong
+ */
+export function checkRequest<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const problems = new Map<string, string>();
+  for (const { path: [field] = [], message } of read.error.issues) {
+    const name = typeof field === 'string' ? field : 'the request';
+    if (!problems.has(name)) problems.set(name, `${name} ${message}`);
   }
-
-  /** Such a key is not removed, but refused as any other that is unknown. */
-  protected override stripProtoKeys(): void {}
+  throw refuseRequest([...problems.values()]);
 }
 
-/** Checks queries and bodies with the schemas of their parameters; the error lists every field that is wrong. */
-export const CHECK_REQUEST = new RequestCheck();
+/** Checks queries and bodies with the schemas of their parameters. */
+export const CHECK_REQUEST: PipeTransform = {
+  transform: (value, { schema }) => (schema === undefined ? value : checkRequest(schema as z.ZodType, value)),
+};
 
 /** An object with these fields, and no other. */
 export function onlyFields<Shape extends z.ZodRawShape>(shape: Shape) {

@@ -1,12 +1,14 @@
 export type * from './ports.js';
-export type { RefundPreview } from './preview.js';
+export { refundPreview, type RefundPreview } from './preview.js';
 export { nameRefund, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from './refund-job.js';
 export {
+  refundSchema,
   REFUND_STATES,
   RELEASED_STATES,
   type ArrivedTransfer,
   type Refund,
   type RefundCaps,
+  type RefundState,
   type RefundTerms,
   type TakenPart,
 } from './refund.js';

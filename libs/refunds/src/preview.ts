@@ -1,47 +1,78 @@
 import { readPaymentName } from '@tollgate/ledger';
+import { z } from 'zod';
 
 import { NO_WALLET } from './details.js';
 import { findPayer, type PayerSearch, type ShownPayer } from './find-payer.js';
 import type { BookTimes, PaymentToRefund, RefundPorts } from './ports.js';
 import { nameRefund } from './refund-job.js';
-import { findSentDoubts, nextNumber, sumOfRefunds, type Refund } from './refund.js';
+import { findSentDoubts, nextNumber, refundSchema, sumOfRefunds } from './refund.js';
 
 /** Why a payment cannot be refunded as it is asked for. */
-export type RefundObstacle =
-  | Extract<PayerSearch, { outcome: 'none' }>['reason']
-  | ('book_incomplete' | 'withdrawn' | 'not_arrived' | 'other_asset' | 'other_recipient' | 'amount_differs')
-  | ('answered' | 'nothing_left' | 'wallet_missing' | 'decimals_differ');
+const REFUND_OBSTACLES = [
+  'not_on_chain',
+  'paid_nothing',
+  'unclear',
+  'other_name',
+  'book_incomplete',
+  'withdrawn',
+  'not_arrived',
+  'other_asset',
+  'other_recipient',
+  'amount_differs',
+  'answered',
+  'nothing_left',
+  'wallet_missing',
+  'decimals_differ',
+] as const;
+export type RefundObstacle = (typeof REFUND_OBSTACLES)[number];
+
+const recipient = z.object({ address: z.string(), kind: z.enum(['account', 'contract', 'one_of_several']) });
+const shownTransfer = z.object({ log: z.int(), arrived: z.string() });
 
 /** What a refund would do. Amounts are base units of the asset. */
-export interface RefundPreview {
-  readonly payment: string;
-  /** The number of the payment's next refund, which is part of its id. */
-  readonly number: number;
-  readonly id: string;
-  /** Of the payment. */
-  readonly state: string;
-  readonly asset: string;
-  readonly decimals: number;
-  readonly arrived: string;
-  /** What earlier refunds have taken, or may still take, whatever name they gave the same transfers. */
-  readonly taken: string;
-  readonly left: string;
-  /** The payer that the chain shows; null where it shows none. */
-  readonly recipient: { readonly address: string; readonly kind: 'account' | 'contract' | 'one_of_several' } | null;
-  /** Where the chain shows the money; null where it shows none. */
-  readonly shown: Pick<ShownPayer, 'transaction' | 'transfers'> | null;
-  /** The name of the permit that moved the money and is closed as well; null: none did, or it cannot be presented. */
-  readonly permit: string | null;
-  /** Whether the payment bought an answer: its refund is a separate act, and has to be meant. */
-  readonly boughtAnswer: boolean;
-  /** Why the refund needs the approval of another API key, whatever its amount; empty: it does not. */
-  readonly doubts: readonly string[];
-  /** Where all refunds of the payment are more than this, the refund needs an approval too; null: no amount does. */
-  readonly approvalAbove: string | null;
-  /** Why it is not possible now; empty: it is. */
-  readonly obstacles: readonly { readonly reason: RefundObstacle; readonly detail: string }[];
-  readonly refunds: readonly Refund[];
-}
+export const refundPreview = z.object({
+  payment: z.string(),
+  number: z.int().describe("The number of the payment's next refund, which is part of its id."),
+  id: z.string(),
+  state: z.string().describe('Of the payment.'),
+  asset: z.string(),
+  decimals: z.int(),
+  arrived: z.string(),
+  taken: z
+    .string()
+    .describe('What earlier refunds have taken, or may still take, whatever name they gave the same transfers.'),
+  left: z.string(),
+  recipient: recipient.nullable().describe('The payer that the chain shows; null where it shows none.'),
+  shown: z
+    .object({ transaction: z.string(), transfers: z.array(shownTransfer).readonly() })
+    .nullable()
+    .describe('Where the chain shows the money; null where it shows none.'),
+  permit: z
+    .string()
+    .nullable()
+    .describe(
+      'The name of the permit that moved the money and is closed as well; null: none did, or it cannot be presented.',
+    ),
+  boughtAnswer: z
+    .boolean()
+    .describe('Whether the payment bought an answer: its refund is a separate act, and has to be meant.'),
+  doubts: z
+    .array(z.string())
+    .readonly()
+    .describe('Why the refund needs the approval of another API key, whatever its amount; empty: it does not.'),
+  approvalAbove: z
+    .string()
+    .nullable()
+    .describe(
+      'Where all refunds of the payment are more than this, the refund needs an approval too; null: no amount does.',
+    ),
+  obstacles: z
+    .array(z.object({ reason: z.enum(REFUND_OBSTACLES), detail: z.string() }))
+    .readonly()
+    .describe('Why it is not possible now; empty: it is.'),
+  refunds: z.array(refundSchema).readonly(),
+});
+export type RefundPreview = z.output<typeof refundPreview>;
 
 const NOT_MEANT =
   'The payment bought an answer. To refund it all the same, say so: `answered: true`, or tollgate refund --answered.';

@@ -14,17 +14,16 @@ const account: z.ZodType<string> = address;
 
 /** What a refund's job sends, written by the bookkeeper alone. */
 const refundJobInput = z.object({
-  /** The refund's id, from `nameRefund`. */
-  refund: z.string(),
-  /** From 1; another attempt is made only after the one before has failed. */
-  attempt: z.int(),
+  refund: z.string().describe("The refund's id, from `nameRefund`."),
+  attempt: z.int().describe('From 1; another attempt is made only after the one before has failed.'),
   payment: z.string(),
   token: account,
-  /** Base units of the token. */
-  amount: z.string().regex(/^[1-9]\d{0,77}$/),
+  amount: z
+    .string()
+    .regex(/^[1-9]\d{0,77}$/)
+    .describe('Base units of the token, as decimal text.'),
   to: account,
-  /** Whether a person has to approve it. */
-  needsApproval: z.boolean(),
+  needsApproval: z.boolean().describe('Whether a person has to approve it.'),
 });
 export type RefundJobInput = z.output<typeof refundJobInput>;
 

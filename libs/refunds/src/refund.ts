@@ -1,3 +1,7 @@
+import { z } from 'zod';
+
+const textOrNull = z.string().nullable();
+
 /**
  * `asked`: written, and nothing is done yet; `closed`: the ledger is closed for the payment; `sending`: its job is in the
  * journal; `refunded`: sent, and reported to the ledger. `failed`: the job ended and moved nothing; it can be retried or
@@ -18,27 +22,23 @@ export const ENDED_STATES: readonly RefundState[] = ['failed', 'given_up'];
 export const WORK_STATES: readonly RefundState[] = ['asked', 'closed', 'sending'];
 
 /** What is asked for. */
-export interface RefundTerms {
-  readonly id: string;
-  readonly payment: string;
-  /** From 1: a payment's second refund is number 2. */
-  readonly number: number;
-  /** Base units of the asset, as decimal text. */
-  readonly amount: string;
-  readonly chainId: number;
-  readonly asset: string;
-  /** The transaction that brought the money. */
-  readonly arrivedIn: string;
-  /** The payer that the chain shows. */
-  readonly recipient: string;
-  /** The ledger's name of the permit that moved the money, which is closed with the payment; null: none did. */
-  readonly permit: string | null;
-  readonly reason: string | null;
-  /** Meant for a payment that bought an answer. */
-  readonly answered: boolean;
-  /** Why a person has to approve it; empty: nobody has to. */
-  readonly doubts: readonly string[];
-}
+const refundTerms = z.object({
+  id: z.string(),
+  payment: z.string(),
+  number: z.int().describe("From 1: a payment's second refund is number 2."),
+  amount: z.string().describe('Base units of the asset, as decimal text.'),
+  chainId: z.int(),
+  asset: z.string(),
+  arrivedIn: z.string().describe('The transaction that brought the money.'),
+  recipient: z.string().describe('The payer that the chain shows.'),
+  permit: textOrNull.describe(
+    "The ledger's name of the permit that moved the money, which is closed with the payment; null: none did.",
+  ),
+  reason: textOrNull,
+  answered: z.boolean().describe('Meant for a payment that bought an answer.'),
+  doubts: z.array(z.string()).readonly().describe('Why a person has to approve it; empty: nobody has to.'),
+});
+export type RefundTerms = z.output<typeof refundTerms>;
 
 /** A transfer that the chain shows for a payment: the place of its log in the transaction, and base units. */
 export interface ArrivedTransfer {
@@ -53,29 +53,32 @@ export interface TakenPart {
 }
 
 /** A refund in the book. Times are ISO 8601, UTC. */
-export interface Refund extends RefundTerms {
-  readonly state: RefundState;
-  /** Base units that were asked for, where a named transaction paid another amount; null: `amount`. */
-  readonly askedAmount: string | null;
-  /** The API keys that asked for it, the last one last: none of them may approve it. */
-  readonly askedBy: readonly string[];
-  readonly askedAt: string;
-  readonly changedAt: string;
-  /** The number of the attempt to send it, from 1; each has a job of its own. */
-  readonly attempt: number;
-  /** When that attempt was asked for. */
-  readonly attemptAt: string;
-  /** Written before the journal gets it, so that it may not be there yet. */
-  readonly job: string | null;
-  /** What paid it; while it is `sending`, what its job was mined as, or what a person has named. */
-  readonly transaction: string | null;
-  /** The result of one of its jobs is unknown, and the job may have been sent. Never reset. */
-  readonly maybeSent: boolean;
-  /** Why it failed, or was refused, or what it waits for. */
-  readonly detail: string | null;
-  /** What was paid for; null where the book does not know it, as of a payment that was refused. */
-  readonly route: string | null;
-}
+export const refundSchema = refundTerms.extend({
+  state: z.enum(REFUND_STATES),
+  askedAmount: textOrNull.describe(
+    'Base units that were asked for, where a named transaction paid another amount; null: `amount`.',
+  ),
+  askedBy: z
+    .array(z.string())
+    .readonly()
+    .describe('The API keys that asked for it, the last one last: none of them may approve it.'),
+  askedAt: z.string(),
+  changedAt: z.string(),
+  attempt: z.int().describe('The number of the attempt to send it, from 1; each has a job of its own.'),
+  attemptAt: z.string().describe('When that attempt was asked for.'),
+  job: textOrNull.describe('Written before the journal gets it, so that it may not be there yet.'),
+  transaction: textOrNull.describe(
+    'What paid it; while it is `sending`, what its job was mined as, or what a person has named.',
+  ),
+  maybeSent: z
+    .boolean()
+    .describe('The result of one of its jobs is unknown, and the job may have been sent. Never reset.'),
+  detail: textOrNull.describe('Why it failed, or was refused, or what it waits for.'),
+  route: textOrNull.describe(
+    'What was paid for; null where the book does not know it, as of a payment that was refused.',
+  ),
+});
+export type Refund = z.output<typeof refundSchema>;
 
 /** The number of a payment's next refund: one that was refused keeps its number. */
 export function nextNumber(refunds: readonly Refund[]): number {

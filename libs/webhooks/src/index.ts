@@ -1,13 +1,7 @@
 export { WebhookDeliveries, type FailedDelivery } from './webhook-deliveries.js';
 export { deriveWebhookSecret } from './post-event.js';
-export {
-  DISABLED_REASONS,
-  WebhookTargets,
-  type FoundTargets,
-  type TargetName,
-  type WebhookTarget,
-} from './webhook-targets.js';
-export { describeLetter, describeTarget, type CountedTargetView, type LetterView } from './views.js';
+export { WebhookTargets, type FoundTargets, type TargetName, type WebhookTarget } from './webhook-targets.js';
+export { describeLetter, describeTarget, letterView, targetView } from './views.js';
 export { BOOK_POSITION } from './subject.js';
 export { Webhooks } from './webhooks.js';
 export { WebhookEnvironment } from './webhook.environment.js';

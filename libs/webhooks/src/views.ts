@@ -1,24 +1,30 @@
-import type { FailedDelivery, WebhookDeliveries } from './webhook-deliveries.js';
-import type { WebhookTarget } from './webhook-targets.js';
+import { z } from 'zod';
 
-/** A target as its owner sees it; an empty list of events means all. `disabled`: why it receives none. */
-export type TargetView = Pick<WebhookTarget, 'id' | 'keyId' | 'url' | 'events' | 'disabled'> & {
-  readonly createdAt: string;
-};
+import type { FailedDelivery } from './webhook-deliveries.js';
+import { DISABLED_REASONS, type WebhookEvent, type WebhookTarget } from './webhook-targets.js';
 
-/** With what waits, and what was dropped because too much waited. */
-export type CountedTargetView = TargetView & Pick<TargetCounts, 'waiting' | 'crowdedOut'>;
-type TargetCounts = Awaited<ReturnType<WebhookDeliveries['count']>>;
+/** A target as its owner sees it. */
+export const targetView = z.object({
+  id: z.string(),
+  keyId: z.string(),
+  url: z.string().meta({ format: 'uri' }),
+  events: z.array(z.string()).readonly().describe('empty: all'),
+  createdAt: z.string().meta({ format: 'date-time' }),
+  disabled: z.enum(DISABLED_REASONS).nullable().describe('why it receives no events; null: it does'),
+});
 
-export type LetterView = Pick<FailedDelivery, 'attempts' | 'reason' | 'event'> & {
-  readonly webhookId: string;
-  readonly failedAt: string;
-};
+export const letterView = z.object({
+  webhookId: z.string(),
+  attempts: z.int(),
+  failedAt: z.string().meta({ format: 'date-time' }),
+  reason: z.string(),
+  event: z.custom<WebhookEvent>().meta({ type: 'object' }),
+});
 
-export function describeTarget({ id, keyId, url, events, createdAtMs, disabled }: WebhookTarget): TargetView {
+export function describeTarget({ id, keyId, url, events, createdAtMs, disabled }: WebhookTarget) {
   return { id, keyId, url, events, createdAt: new Date(createdAtMs).toISOString(), disabled };
 }
 
-export function describeLetter({ target, attempts, failedAtMs, reason, event }: FailedDelivery): LetterView {
+export function describeLetter({ target, attempts, failedAtMs, reason, event }: FailedDelivery) {
   return { webhookId: target.id, attempts, failedAt: new Date(failedAtMs).toISOString(), reason, event };
 }

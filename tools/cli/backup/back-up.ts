@@ -93,7 +93,7 @@ async function copyInto(
 function saveBook(path: string, place: OperatorPlace, env: NodeJS.ProcessEnv): Promise<number> {
   return writeNewFile(path, async (file) => {
     let lastLines = '';
-    for await (const text of new OperatorApi(place, env).readParts('/operator/backup')) {
+    for await (const text of new OperatorApi(place, env).readParts('GET /operator/backup', {})) {
       await file.write([Buffer.from(text)]);
       lastLines = (lastLines + text).split('\n').slice(-2).join('\n');
     }

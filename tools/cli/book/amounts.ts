@@ -9,11 +9,6 @@ export const AMOUNT_COLUMNS = ['AMOUNT', 'SYMBOL', 'BASE UNITS'] as const;
 /** The cells of `AMOUNT_COLUMNS`; of an asset that the seller's settings do not describe, base units alone. */
 export type ShowAmount = (asset: string | null, baseUnits: string | null) => readonly [string, string, string];
 
-interface Seller {
-  chainId: number;
-  asset: { address: string; symbol: string; decimals: number };
-}
-
 interface Unit {
   symbol: string;
   decimals: number;
@@ -24,7 +19,7 @@ const MOST_DECIMALS = 36;
 
 /** Knows the seller's token, by its address or as the book names it, and the chain's own coin. */
 export async function readAmounts(operator: OperatorApi): Promise<ShowAmount> {
-  const { chainId, asset: token } = await operator.read<Seller>('/operator/seller');
+  const { chainId, asset: token } = await operator.ask('GET /operator/seller', {});
   return showIn([
     [token.address, token],
     [`${chainId}:${token.address}`, token],

@@ -1,7 +1,5 @@
 import { writeFileSync } from 'node:fs';
 
-import type { Balance, BookVerdict, PaymentPage, RemovedRequests, SignedClosing } from '@tollgate/book';
-
 import { clean } from '../jobs/format-jobs.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
@@ -22,11 +20,9 @@ export interface ExportOptions extends OperatorPlace {
   format: 'csv' | 'jsonl';
 }
 
-type Removed = RemovedRequests & { before: string };
-
 export async function showBalances(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const operator = new OperatorApi(options, env);
-  const { balances } = await operator.read<{ balances: Balance[] }>('/operator/balances');
+  const { balances } = await operator.ask('GET /operator/balances', {});
   if (balances.length === 0) return { json: balances, text: 'Nothing has been booked yet.' };
   const show = await readAmounts(operator);
   const rows = balances.map(({ account, asset, amount }) => [account, ...show(asset, amount), asset]);
@@ -38,14 +34,8 @@ export async function listBooked(
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
   const operator = new OperatorApi(place, env);
-  const query = new URLSearchParams({
-    limit: String(limit),
-    ...(owed && { owed: 'true' }),
-    ...(state !== undefined && { state }),
-    ...(route !== undefined && { route }),
-    ...(payer !== undefined && { payer }),
-  });
-  const { payments } = await operator.read<PaymentPage>(`/operator/payments?${query.toString()}`);
+  const query = { limit, owed: owed && 'true', state, route, payer };
+  const { payments } = await operator.ask('GET /operator/payments', { query });
   if (payments.length === 0) return { json: payments, text: 'The book has no such payment.' };
   const show = await readAmounts(operator);
   const rows = payments.map((one) => [
@@ -57,7 +47,7 @@ export async function listBooked(
 
 /** @throws CommandError that names the first broken row */
 export async function verify(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const verdict = await new OperatorApi(options, env).read<BookVerdict>('/operator/verification');
+  const verdict = await new OperatorApi(options, env).ask('GET /operator/verification', {});
   const { bookings, entries, closings, chainHash, broken } = verdict;
   if (broken !== null) throw new CommandError(`The book is broken. ${broken}`);
   const text = `The book is whole: ${bookings} bookings, ${entries} entries, ${closings} closings; its chain ends with ${chainHash}.`;
@@ -65,10 +55,7 @@ export async function verify(options: OperatorPlace, env: NodeJS.ProcessEnv): Pr
 }
 
 export async function close(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const { closings } = await new OperatorApi(options, env).read<{ closings: SignedClosing[] }>(
-    '/operator/closings',
-    'POST',
-  );
+  const { closings } = await new OperatorApi(options, env).ask('POST /operator/closings', {});
   const lines = closings.map(
     ({ content: { number, firstBooking, lastBooking, root }, signer }) =>
       `Closing ${number}: bookings ${firstBooking} to ${lastBooking}, root ${root}, signed by ${signer}.`,
@@ -81,7 +68,7 @@ export async function forget(
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
   const body = { months: Number(months) };
-  const removed = await new OperatorApi(options, env).read<Removed>('/operator/retention', 'POST', body);
+  const removed = await new OperatorApi(options, env).ask('POST /operator/retention', { body });
   const { before, payments, events, outgoing } = removed;
   const text = `Removed what was requested before ${before}: of ${payments} payments, ${events} events of the outbox and ${outgoing} events for other programs.`;
   return { json: removed, text };
@@ -93,7 +80,7 @@ export async function prove(
   { out, ...options }: OperatorPlace & { out: string },
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const proof = await new OperatorApi(options, env).read(`/operator/payments/${encodeURIComponent(payment)}/proof`);
+  const proof = await new OperatorApi(options, env).ask('GET /operator/payments/:id/proof', { id: payment });
   try {
     writeFileSync(out, `${JSON.stringify(proof, null, 2)}\n`, { flag: 'wx' });
   } catch (error) {
@@ -107,6 +94,6 @@ export function exportTable(
   { from, to, format, ...options }: ExportOptions,
   env: NodeJS.ProcessEnv,
 ): AsyncIterable<string> {
-  const query = new URLSearchParams({ format, ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
-  return new OperatorApi(options, env).readParts(`/operator/exports/${table}?${query.toString()}`);
+  const query = { format, from, to };
+  return new OperatorApi(options, env).readParts('GET /operator/exports/:table', { table, query });
 }

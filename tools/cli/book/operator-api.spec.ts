@@ -32,7 +32,7 @@ it.each([
 ])('names the address that refused a request with status %d', async (status, detail) => {
   answer = (response) => response.writeHead(status).end(JSON.stringify({ detail }));
   const api = new OperatorApi({ operator }, { OPERATOR_API_KEY: 'key' });
-  await expect(api.read('/operator/balances')).rejects.toThrow(
+  await expect(api.ask('GET /operator/balances', {})).rejects.toThrow(
     `The operator API at ${operator} refused the request: ${detail ?? 'status 502'}`,
   );
 });
@@ -41,7 +41,7 @@ describe('an answer that is read as it comes', () => {
   async function read(partWithinMs: number): Promise<string> {
     let text = '';
     const api = new OperatorApi({ operator }, { OPERATOR_API_KEY: 'key' }, partWithinMs);
-    for await (const part of api.readParts('/operator/backup')) text += part;
+    for await (const part of api.readParts('GET /operator/backup', {})) text += part;
     return text;
   }
 

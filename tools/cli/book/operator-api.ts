@@ -1,5 +1,8 @@
+import type { AnswerOfRoute, RouteName, SentToRoute } from '@tollgate/operator-api';
 import { Agent, fetch, type Response } from 'undici';
 
+// The library's index would load every schema, and Nest.
+import { routeAddress } from '../../../libs/operator-api/src/route-address.js';
 import { CommandError } from '../shared/cli-command.js';
 import { findOperator } from '../shared/find-place.js';
 
@@ -34,19 +37,15 @@ export class OperatorApi {
     this.#dispatcher = new Agent({ headersTimeout: WITHIN_MS, bodyTimeout: partWithinMs });
   }
 
-  /** The JSON of an answer. @throws CommandError with what the bookkeeper says, or that it is not running */
-  async read<T>(path: string, method: 'GET' | 'POST' = 'GET', body?: object): Promise<T> {
-    return (await (await this.#request(path, method, body)).json()) as T;
-  }
-
-  /** @throws CommandError as `read` does */
-  async remove(path: string): Promise<void> {
-    await this.#request(path, 'DELETE');
+  /** What a route answers. @throws CommandError with what the bookkeeper says, or that it is not running */
+  async ask<Name extends RouteName>(name: Name, sent: SentToRoute<Name>): Promise<AnswerOfRoute<Name>> {
+    const response = await this.#request(name, sent, AbortSignal.timeout(WITHIN_MS));
+    return (response.status === 204 ? undefined : await response.json()) as AnswerOfRoute<Name>;
   }
 
   /** The text of an answer as it comes. @throws CommandError also when it ends too early */
-  async *readParts(path: string): AsyncGenerator<string> {
-    const { body } = await this.#request(path, 'GET', undefined, null);
+  async *readParts<Name extends RouteName>(name: Name, sent: SentToRoute<Name>): AsyncGenerator<string> {
+    const { body } = await this.#request(name, sent, null);
     const decoder = new TextDecoder();
     try {
       for await (const chunk of body ?? []) yield decoder.decode(chunk as Uint8Array, { stream: true });
@@ -60,12 +59,12 @@ export class OperatorApi {
     }
   }
 
-  async #request(
-    path: string,
-    method: string,
-    body?: object,
-    signal: AbortSignal | null = AbortSignal.timeout(WITHIN_MS),
+  async #request<Name extends RouteName>(
+    name: Name,
+    sent: SentToRoute<Name>,
+    signal: AbortSignal | null,
   ): Promise<Response> {
+    const { body } = sent;
     const headers = {
       Authorization: `Bearer ${this.#apiKey}`,
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -73,8 +72,12 @@ export class OperatorApi {
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     let response: Response;
     try {
-      response = await fetch(new URL(path, this.#url), {
-        ...{ method, headers, ...content, signal, dispatcher: this.#dispatcher },
+      response = await fetch(new URL(routeAddress(name, sent), this.#url), {
+        method: name.slice(0, name.indexOf(' ')),
+        headers,
+        ...content,
+        signal,
+        dispatcher: this.#dispatcher,
       });
     } catch {
       throw new CommandError(`No bookkeeper answers at ${this.#url}. Start one, or name it with OPERATOR_URL.`);

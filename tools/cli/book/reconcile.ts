@@ -1,4 +1,5 @@
-import type { ListedDifference, Reconciliation } from '@tollgate/book';
+import type { ListedDifference } from '@tollgate/book';
+import type { ReconcileAnswer } from '@tollgate/operator-api';
 
 import { CommandError } from '../shared/cli-command.js';
 import { formatTable } from '../shared/format-table.js';
@@ -11,17 +12,14 @@ export interface ReconcileOptions extends OperatorPlace {
   json?: boolean;
 }
 
-type Answer = Reconciliation & { comparedAt: string | null; trouble: string | null };
-
 /** Prints the lists. @throws CommandError when one is not empty, and when the comparison is not of now */
 export async function reconcile(
   { from, to, json, ...options }: ReconcileOptions,
   env: NodeJS.ProcessEnv,
   print: (text: string) => void,
 ): Promise<void> {
-  const query = new URLSearchParams({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
   const operator = new OperatorApi(options, env);
-  const answer = await operator.read<Answer>(`/operator/reconcile?${query.toString()}`);
+  const answer = await operator.ask('GET /operator/reconcile', { query: { from, to } });
   const { chainOnly, bookOnly, different, trouble, comparedAt } = answer;
   if (json === true) print(JSON.stringify(answer, null, 2));
   // Lists of another time must not look like those of now.
@@ -32,7 +30,7 @@ export async function reconcile(
 }
 
 function describe(
-  { chainOnly, bookOnly, different, unreconciled, waiting, ...answer }: Answer,
+  { chainOnly, bookOnly, different, unreconciled, waiting, ...answer }: ReconcileAnswer,
   show: ShowAmount,
 ): string {
   const { block, firstBlock, comparedAt, completeFrom } = answer;

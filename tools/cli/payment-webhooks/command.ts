@@ -1,6 +1,7 @@
 import { ask, describeKey } from '../book/command.js';
 import type { OperatorPlace } from '../book/operator-api.js';
 import { limitOption, parseList, type CliCommand } from '../shared/cli-command.js';
+import type { NewTargetOptions } from './payment-webhooks.js';
 
 const TARGET = 'wh_0c1d2e3f405162738495a6b7';
 
@@ -28,9 +29,7 @@ export function definePaymentWebhooks(program: CliCommand, env: NodeJS.ProcessEn
     .argument('<url>', 'where events are posted: an HTTPS URL on the public internet')
     .option('--events <types>', 'only these, comma separated, for example payment.refused,book.closed', parseList)
     .example('payment-webhooks add https://shop.example/hooks/payments --events payment.answered')
-    .answers(async (url: string, options: OperatorPlace & { events?: string[] }) =>
-      (await load()).addTarget(url, options, env),
-    );
+    .answers(async (url: string, options: NewTargetOptions) => (await load()).addTarget(url, options, env));
 
   ask(webhooks, 'dead', 'Lists deliveries that were given up, newest first.')
     .addOption(limitOption(200))

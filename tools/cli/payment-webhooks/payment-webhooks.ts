@@ -1,13 +1,16 @@
-import type { CountedTargetView, LetterView } from '@tollgate/webhooks';
+import type { OutgoingEventType } from '@tollgate/book';
 
 import { OperatorApi, type OperatorPlace } from '../book/operator-api.js';
 import type { CommandResult } from '../shared/cli-command.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 
-const PATH = '/operator/webhooks';
+export interface NewTargetOptions extends OperatorPlace {
+  /** As they were typed: the bookkeeper refuses words that are none. */
+  events?: OutgoingEventType[];
+}
 
 export async function showTargets(place: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const { webhooks } = await new OperatorApi(place, env).read<{ webhooks: CountedTargetView[] }>(PATH);
+  const { webhooks } = await new OperatorApi(place, env).ask('GET /operator/webhooks', {});
   const table = formatTable(
     ['TARGET', 'EVENTS', 'CREATED', 'WAITING', 'CROWDED OUT', 'STATE', 'ADDRESS'],
     webhooks.map(({ id, events, createdAt, waiting, crowdedOut, disabled, url }) => [
@@ -20,11 +23,10 @@ export async function showTargets(place: OperatorPlace, env: NodeJS.ProcessEnv):
 
 export async function addTarget(
   url: string,
-  { events, ...place }: OperatorPlace & { events?: string[] },
+  { events, ...place }: NewTargetOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const body = { url, ...(events !== undefined && { events }) };
-  const made = await new OperatorApi(place, env).read<CountedTargetView & { secret: string }>(PATH, 'POST', body);
+  const made = await new OperatorApi(place, env).ask('POST /operator/webhooks', { body: { url, events } });
   const text = `${made.id} receives ${made.events.join(', ') || 'all events'} from now on.\nIts secret, which is shown only this once: ${made.secret}`;
   return { json: made, text };
 }
@@ -33,8 +35,9 @@ export async function showDead(
   { limit, ...place }: OperatorPlace & { limit: number },
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const path = `${PATH}/dead-letters?limit=${limit}`;
-  const { deadLetters } = await new OperatorApi(place, env).read<{ deadLetters: LetterView[] }>(path);
+  const { deadLetters } = await new OperatorApi(place, env).ask('GET /operator/webhooks/dead-letters', {
+    query: { limit },
+  });
   const table = formatTable(
     ['TARGET', 'EVENT', 'ATTEMPTS', 'LAST', 'REASON'],
     deadLetters.map(({ webhookId, event, attempts, failedAt, reason }) => [
@@ -46,22 +49,21 @@ export async function showDead(
 
 export async function changeTarget(
   name: 'resend' | 'enable' | 'remove',
-  target: string,
+  id: string,
   place: OperatorPlace,
   env: NodeJS.ProcessEnv,
 ): Promise<string> {
   const operator = new OperatorApi(place, env);
-  const path = `${PATH}/${encodeURIComponent(target)}`;
   switch (name) {
     case 'resend': {
-      const { resent } = await operator.read<{ resent: number }>(`${path}/resend`, 'POST');
+      const { resent } = await operator.ask('POST /operator/webhooks/:id/resend', { id });
       return resent === 1 ? '1 delivery is tried again.' : `${resent} deliveries are tried again.`;
     }
     case 'enable':
-      await operator.read(`${path}/enable`, 'POST');
-      return `${target} receives events from now on.`;
+      await operator.ask('POST /operator/webhooks/:id/enable', { id });
+      return `${id} receives events from now on.`;
     case 'remove':
-      await operator.remove(path);
-      return `${target} is removed.`;
+      await operator.ask('DELETE /operator/webhooks/:id', { id });
+      return `${id} is removed.`;
   }
 }

@@ -1,5 +1,6 @@
+import type { OperatorRefund } from '@tollgate/operator-api';
 import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
-import type { Refund } from '@tollgate/refunds';
+import type { RefundPreview } from '@tollgate/refunds';
 import { InvalidArgumentError } from 'commander';
 
 import { AMOUNT_COLUMNS, readAmounts } from '../book/amounts.js';
@@ -22,34 +23,19 @@ export interface RefundListOptions extends OperatorPlace {
   limit: number;
 }
 
-/** As the operator API shows it. */
-type ShownRefund = Refund & { jobState: string | null; planDigest: string | null };
-
-interface Preview {
-  /** The payment's state. */
-  state: string;
-  asset: string;
-  decimals: number;
-  arrived: string;
-  taken: string;
-  left: string;
-  recipient: { address: string; kind: string } | null;
-  boughtAnswer: boolean;
-  doubts: string[];
-  obstacles: { reason: string; detail: string }[];
-}
-
 export async function refund(payment: string, options: RefundOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const { amount, reason, answered = false, number, preview: isPreview } = options;
   const operator = new OperatorApi(options, env);
-  const preview = await operator.read<Preview>(`/operator/payments/${encodeURIComponent(payment)}/refund`);
+  const preview = await operator.ask('GET /operator/payments/:id/refund', { id: payment });
   if (isPreview) return { json: preview, text: formatPreview(preview) };
-  const asked = {
-    ...{ payment, answered, number },
-    ...(amount !== undefined && { amount: toBaseUnits(amount, preview.decimals) }),
-    ...(reason !== undefined && { reason }),
+  const body = {
+    payment,
+    amount: amount === undefined ? undefined : toBaseUnits(amount, preview.decimals),
+    reason,
+    answered,
+    number,
   };
-  const made = await operator.read<ShownRefund>('/operator/refunds', 'POST', asked);
+  const made = await operator.ask('POST /operator/refunds', { body });
   return { json: made, text: formatRefund(made, preview.state) };
 }
 
@@ -57,14 +43,8 @@ export async function listRefunds(
   { state, payment, limit, ...place }: RefundListOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const query = new URLSearchParams({
-    limit: String(limit),
-    ...(state !== undefined && { state }),
-    ...(payment !== undefined && { payment }),
-  });
-  const path = `/operator/refunds?${query.toString()}`;
   const operator = new OperatorApi(place, env);
-  const { refunds } = await operator.read<{ refunds: ShownRefund[] }>(path);
+  const { refunds } = await operator.ask('GET /operator/refunds', { query: { limit, state, payment } });
   if (refunds.length === 0) return { json: refunds, text: 'There is no such refund.' };
   const show = await readAmounts(operator);
   const rows = refunds.map(({ id, state: now, asset, amount, route, recipient, payment: of, detail }) => [
@@ -81,12 +61,8 @@ export async function decideRefund(
   place: OperatorPlace,
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const path = `/operator/refunds/${encodeURIComponent(id)}`;
-  const operator = new OperatorApi(place, env);
-  const decided =
-    name === 'show'
-      ? await operator.read<ShownRefund>(path)
-      : await operator.read<ShownRefund>(`${path}/${name}`, 'POST');
+  const route = name === 'show' ? 'GET /operator/refunds/:id' : (`POST /operator/refunds/:id/${name}` as const);
+  const decided = await new OperatorApi(place, env).ask(route, { id });
   return { json: decided, text: formatRefund(decided) };
 }
 
@@ -96,13 +72,12 @@ export async function markRefundPaid(
   place: OperatorPlace,
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const path = `/operator/refunds/${encodeURIComponent(id)}/paid`;
-  const paid = await new OperatorApi(place, env).read<ShownRefund>(path, 'POST', { transaction });
+  const paid = await new OperatorApi(place, env).ask('POST /operator/refunds/:id/paid', { id, body: { transaction } });
   return { json: paid, text: formatRefund(paid) };
 }
 
 /** @param paymentState as it was before */
-function formatRefund(one: ShownRefund, paymentState?: string): string {
+function formatRefund(one: OperatorRefund, paymentState?: string): string {
   const { id, state, payment, amount, recipient, job, jobState, transaction, doubts, detail } = one;
   const head = formatTable(
     ['REFUND', id],
@@ -131,7 +106,7 @@ function formatPreview({
   boughtAnswer,
   doubts,
   obstacles,
-}: Preview): string {
+}: RefundPreview): string {
   const show = (amount: string): string => formatTokenAmount(BigInt(amount), decimals);
   const kind = recipient?.kind.replaceAll('_', ' ') ?? '';
   const head = formatTable(

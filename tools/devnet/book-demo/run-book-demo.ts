@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { claimBook, type Balance, type BookVerdict, type PaymentPicture, type Reconciliation } from '@tollgate/book';
+import { claimBook, type PaymentPicture } from '@tollgate/book';
 import { encodeProof, parseChallenge, X_PAYMENT, type Hex } from '@tollgate/protocol';
 
 import { OperatorApi } from '../../cli/book/operator-api.js';
@@ -61,14 +61,14 @@ export function runBookDemo(): Promise<number> {
     await reconcile(operator);
 
     showHeading(7, 'The book is whole, and is closed with a signature');
-    await operator.read('/operator/closings', 'POST');
-    const whole = await operator.read<BookVerdict>('/operator/verification');
+    await operator.ask('POST /operator/closings', {});
+    const whole = await operator.ask('GET /operator/verification', {});
     if (whole.broken !== null || whole.closings !== 1) throw new Error(`the book is broken: ${whole.broken}`);
     console.log(`  ${whole.bookings} bookings, ${whole.entries} entries, ${whole.closings} closing`);
 
     showHeading(8, 'An administrator of the database changes an amount, which the book notices');
     await breakRow(stack, folder);
-    const { broken } = await operator.read<BookVerdict>('/operator/verification');
+    const { broken } = await operator.ask('GET /operator/verification', {});
     if (broken === null || !broken.startsWith('Entry 1 of booking 1: its amount is 1,'))
       throw new Error(`found: ${broken}`);
     console.log(`  ${broken}`);
@@ -79,10 +79,8 @@ export function runBookDemo(): Promise<number> {
 /** The payment of a transaction, once it is in the book. */
 async function waitForPayment(operator: OperatorApi, transaction: string): Promise<PaymentPicture> {
   for (const untilMs = Date.now() + BOOKED_WITHIN_MS; Date.now() < untilMs; await sleep(100)) {
-    const { payments } = await operator.read<{ payments: { id: string }[] }>(
-      `/operator/payments?transaction=${transaction}`,
-    );
-    if (payments[0]) return operator.read(`/operator/payments/${payments[0].id}`);
+    const { payments } = await operator.ask('GET /operator/payments', { query: { transaction } });
+    if (payments[0]) return operator.ask('GET /operator/payments/:id', { id: payments[0].id });
   }
   throw new Error(`the payment of ${transaction} is not in the book`);
 }
@@ -118,7 +116,7 @@ async function showPayment(operator: OperatorApi, transaction: string): Promise<
 }
 
 async function compareWithChain(operator: OperatorApi, { chain }: Stack, heldBefore: bigint): Promise<void> {
-  const { balances } = await operator.read<{ balances: Balance[] }>('/operator/balances');
+  const { balances } = await operator.ask('GET /operator/balances', {});
   showTable(
     ['ACCOUNT', 'ASSET', 'BASE UNITS'],
     balances.map(({ account, asset, amount }) => [account, asset, amount]),
@@ -134,7 +132,7 @@ async function compareWithChain(operator: OperatorApi, { chain }: Stack, heldBef
 /** Once everything is compared; throws where chain and book differ. */
 async function reconcile(operator: OperatorApi): Promise<void> {
   for (const untilMs = Date.now() + BOOKED_WITHIN_MS; ; await sleep(100)) {
-    const answer = await operator.read<Reconciliation>('/operator/reconcile');
+    const answer = await operator.ask('GET /operator/reconcile', {});
     const { chainOnly, bookOnly, different, waiting, firstBlock, block } = answer;
     const differences = [...chainOnly, ...bookOnly, ...different];
     if (block !== null && waiting.transfers + waiting.payments + differences.length === 0) {
@@ -149,15 +147,13 @@ async function reconcile(operator: OperatorApi): Promise<void> {
 async function refundOne(operator: OperatorApi, { chain }: Stack, transaction: string): Promise<void> {
   const { id, payer } = await waitForPayment(operator, transaction);
   const before = await readBalance(chain, payer as Hex);
-  const asked = await operator.read<{ id: string; state: string }>('/operator/refunds', 'POST', { payment: id });
+  const asked = await operator.ask('POST /operator/refunds', { body: { payment: id } });
   for (const untilMs = Date.now() + REFUNDED_WITHIN_MS; ; await sleep(200)) {
-    const { state, detail } = await operator.read<{ state: string; detail: string | null }>(
-      `/operator/refunds/${asked.id}`,
-    );
+    const { state, detail } = await operator.ask('GET /operator/refunds/:id', { id: asked.id });
     if (state === 'refunded') break;
     if (state === 'failed' || Date.now() > untilMs) throw new Error(`the refund is ${state}: ${detail}`);
   }
-  const payment = await operator.read<PaymentPicture>(`/operator/payments/${id}`);
+  const payment = await operator.ask('GET /operator/payments/:id', { id });
   const paidBack = (await readBalance(chain, payer as Hex)) - before;
   console.log(`  refund ${asked.id}: ${paidBack} base units to ${payer}; the payment is ${payment.state}`);
   if (String(paidBack) !== payment.amount) throw new Error('another amount was paid back than had arrived');

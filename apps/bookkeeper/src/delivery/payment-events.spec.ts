@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { removeRequests, type OutgoingEvent } from '@tollgate/book';
 import { verifyWebhookSignature } from '@tollgate/client/jobs';
 import { ApiKeyStore } from '@tollgate/http';
+import type { Trouble } from '@tollgate/operator-api';
 import { Redis } from 'ioredis';
 
 import {
@@ -21,7 +22,6 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
 import { readEventStream } from '../../test/read-event-stream.js';
 import { BookHolder } from '../book/book-holder.js';
-import type { Trouble } from '../health/troubles.js';
 import { PaymentWebhooks } from './payment-webhooks.js';
 
 const KEYS = 'tollgate:{api-keys}';

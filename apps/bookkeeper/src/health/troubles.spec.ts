@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { BookEvent } from '@tollgate/book-events';
+import type { Trouble } from '@tollgate/operator-api';
 
 import {
   answered,
@@ -12,7 +13,6 @@ import {
 } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
-import type { Trouble } from './troubles.js';
 
 const DAY_MS = 86_400_000;
 

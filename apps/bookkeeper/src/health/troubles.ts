@@ -10,6 +10,7 @@ import {
   type RefusedEvent,
 } from '@tollgate/book';
 import { ApiKeyStore } from '@tollgate/http';
+import type { OperatorWallet, Trouble } from '@tollgate/operator-api';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -17,17 +18,7 @@ import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { OperatorJobs } from '../jobs/operator-jobs.js';
-import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallets.js';
-
-/** Something that a person has to mend. */
-export interface Trouble {
-  /** `book`, `outbox`, `chain`, `jobs`, `refunds`, `owed`, `webhooks`, or the name or the address of an account. */
-  readonly about: string;
-  /** One sentence. */
-  readonly what: string;
-  /** The command that mends it, or what to do. */
-  readonly mend: string;
-}
+import { OperatorWallets } from '../wallets/operator-wallets.js';
 
 const LATE_MS = 60_000;
 /** A day is closed within minutes of its end, so its first booking is then a little over a day old. */

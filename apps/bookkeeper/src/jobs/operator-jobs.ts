@@ -10,41 +10,15 @@ import {
   retryJob,
   searchJobs,
   type JobQuery,
-  type PlannedCall,
 } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey } from '@tollgate/http';
 import { isFinal, type CancelResult, type JobRecord, type Transition } from '@tollgate/journal';
-import type { AgentJobView } from '@tollgate/protocol';
+import type { OperatorJob, OperatorJobPage } from '@tollgate/operator-api';
 
 import { BookHolder } from '../book/book-holder.js';
 import { Journals } from '../journals/journals.js';
 
 const UNKNOWN_REFUND = 'The book does not know this refund.';
-
-/** A job as operators see it. */
-export interface OperatorJob extends AgentJobView {
-  /** The API key that submitted it. */
-  readonly keyId: string;
-  readonly chainId: number;
-  readonly address: string;
-  /** Its plan as it would be sent now, call by call; empty before it is planned. */
-  readonly calls: readonly PlannedCall[];
-  /** What an approval names. Null: the job needs none, or is not planned yet. */
-  readonly planDigest: string | null;
-  /** Why a refund needs the approval; only of one that waits for it, and not in a list. */
-  readonly doubts?: readonly string[];
-}
-
-export interface OperatorJobPage {
-  readonly jobs: readonly OperatorJob[];
-  /**
-   * Ids of jobs whose records cannot be read, whatever state and operation were asked for, unless they ended in another
-   * state; absent when there are none.
-   */
-  readonly unreadable?: readonly string[];
-  /** Continues after this page; null when it was the last. A page may be short, or empty, and still have one. */
-  readonly cursor: string | null;
-}
 
 /** Reads and decides about the jobs of all wallets, through the journal's own scripts. */
 @Injectable()

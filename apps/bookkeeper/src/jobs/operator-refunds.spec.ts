@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { planPermitTransfer } from '@tollgate/chain';
 import { nameOfPayment, readPaymentName, signedPaymentId, type PaymentId } from '@tollgate/ledger';
+import type { OperatorRefund } from '@tollgate/operator-api';
 import type { Hex } from '@tollgate/protocol';
 import type { RedisClient } from '@tollgate/redis';
 import type { RefundPreview } from '@tollgate/refunds';
@@ -18,7 +19,6 @@ import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
 import { BookkeeperConnections } from '../drain/connections.js';
-import type { OperatorRefund } from './operator-refunds.js';
 
 const LIMITS = { REFUND_MOST_PER_PAYER: '2', REFUND_APPROVAL_ABOVE: '0.5', RECONCILE_CONFIRMATIONS: '1000' };
 

@@ -1,25 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { digestPlan } from '@tollgate/agent-jobs';
 import { refuseRequest } from '@tollgate/http';
-import { UnreadableJobError, type JobState } from '@tollgate/journal';
+import { UnreadableJobError } from '@tollgate/journal';
+import type { OperatorRefund, OperatorRefundPage } from '@tollgate/operator-api';
 import type { Refund, Refunds } from '@tollgate/refunds';
 
 import { BookHolder } from '../book/book-holder.js';
 import { Journals } from '../journals/journals.js';
-
-/** A refund as operators see it. */
-export interface OperatorRefund extends Refund {
-  /** The state of its job; `unreadable`: its record cannot be read, and it may still send; null: it has none, or the journal no longer has it. */
-  readonly jobState: JobState | 'unreadable' | null;
-  /** What an approval of the job names; null: it needs none, is not planned yet, or cannot be read. */
-  readonly planDigest: string | null;
-}
-
-export interface OperatorRefundPage {
-  readonly refunds: readonly OperatorRefund[];
-  /** Continues after this page; null when it was the last. */
-  readonly cursor: string | null;
-}
 
 /** Shows refunds with the states of their jobs. */
 @Injectable()

@@ -1,14 +1,13 @@
 import { Logger } from '@nestjs/common';
 import type { Balance, PaymentPage, PaymentPicture, Reconciliation } from '@tollgate/book';
 import { nameOfPayment } from '@tollgate/ledger';
+import type { OperatorRefund, Trouble } from '@tollgate/operator-api';
 import type { Hex } from '@tollgate/protocol';
 import type { RefundPreview } from '@tollgate/refunds';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
-import type { Trouble } from '../health/troubles.js';
-import type { OperatorRefund } from './operator-refunds.js';
 
 /** The address at which the token's own code is put. */
 const PLAIN_TOKEN: Hex = `0x${'71'.repeat(20)}`;

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 
-import { Get, Inject, Req, StreamableFile } from '@nestjs/common';
+import { Inject, Req, StreamableFile } from '@nestjs/common';
 import { copyBook } from '@tollgate/book';
 import type { FastifyRequest } from 'fastify';
 
 import { BookHolder } from '../book/book-holder.js';
 import { LongReadings } from './long-readings.js';
-import { ForOperators, OperatorController } from './operator-controller.js';
+import { OperatorController, Serve, type Operator } from './operator-controller.js';
 
-@OperatorController('backup')
+@OperatorController()
 export class BackupController {
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
@@ -16,9 +16,8 @@ export class BackupController {
   ) {}
 
   /** It shows everything, so it is recorded as a write is. */
-  @Get()
-  @ForOperators('operator:approve', 'Everything in the book at one moment, as lines of JSON, for BOOK_RESTORE', 'copy')
-  async copy(@Req() { method }: FastifyRequest): Promise<StreamableFile> {
+  @Serve('GET /operator/backup')
+  async copy(_: Operator<'GET /operator/backup'>, @Req() { method }: FastifyRequest): Promise<StreamableFile> {
     const { database } = this.book.writer;
     // Fastify reads a stream for a HEAD to its end, and throws it away.
     const stream =

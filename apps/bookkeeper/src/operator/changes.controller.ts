@@ -1,5 +1,5 @@
 import { Header, Inject, Req, Sse, type MessageEvent } from '@nestjs/common';
-import { ProblemError, type ApiKey } from '@tollgate/http';
+import { ProblemError } from '@tollgate/http';
 import type { FastifyRequest } from 'fastify';
 import {
   defer,
@@ -18,7 +18,7 @@ import {
 
 import { BookChanges } from '../drain/book-changes.js';
 import { OperatorKeys } from '../sessions/operator-keys.js';
-import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
+import { OperatorController, Serve, type Operator } from './operator-controller.js';
 
 const MOST_OF_KEY = 20;
 /** A change is sent at once; many changes are sent once in this time. */
@@ -36,10 +36,11 @@ export class ChangesController {
   ) {}
 
   /** The events hold nothing: who shows the book asks for what it shows. */
-  @Sse('changes')
+  @Sse('operator/changes')
   @Header('X-Accel-Buffering', 'no')
-  @ForOperators('operator:read', 'Server-sent events: `book` when the book has changed, `alive` every five seconds')
-  stream(@OperatorKey() { id: keyId }: ApiKey, @Req() { method }: FastifyRequest): Observable<MessageEvent> {
+  @Serve('GET /operator/changes')
+  stream({ caller }: Operator<'GET /operator/changes'>, @Req() { method }: FastifyRequest): Observable<MessageEvent> {
+    const keyId = caller.id;
     if (method === 'HEAD') return EMPTY;
     if ((this.#streams.get(keyId) ?? 0) >= MOST_OF_KEY) {
       const detail = `This API key has ${MOST_OF_KEY} event streams open, and may have no more.`;

@@ -1,26 +1,20 @@
 import { Readable } from 'node:stream';
 
-import { Get, Inject, Param, Query, Req, StreamableFile } from '@nestjs/common';
+import { Inject, Req, StreamableFile } from '@nestjs/common';
 import { EXPORTS, readExport, type ExportName, type ExportRow, type Queryable } from '@tollgate/book';
-import { onlyFields, ProblemError } from '@tollgate/http';
+import { ProblemError } from '@tollgate/http';
+import { END_OF_TIME_MS } from '@tollgate/operator-api';
 import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { createUnits, toDecimal, type UnitOf } from './asset-units.js';
 import { LongReadings, type Write } from './long-readings.js';
-import { ForOperators, OperatorController } from './operator-controller.js';
-import { END_OF_TIME_MS, timeParameter } from './time-parameter.js';
-
-const exportQuery = onlyFields({
-  ...{ from: timeParameter.optional(), to: timeParameter.optional() },
-  format: z.enum(['csv', 'jsonl'], 'must be csv or jsonl').default('csv'),
-});
+import { OperatorController, Serve, type Operator } from './operator-controller.js';
 
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
 
-@OperatorController('exports')
+@OperatorController()
 export class ExportsController {
   readonly #unitOf: UnitOf;
 
@@ -32,11 +26,9 @@ export class ExportsController {
     this.#unitOf = createUnits(payment);
   }
 
-  @Get(':table')
-  @ForOperators('operator:read', 'All payments or entries of a time, as CSV or JSON lines, oldest first')
+  @Serve('GET /operator/exports/:table')
   async export(
-    @Param('table') table: string,
-    @Query({ schema: exportQuery }) { from, to, format }: z.output<typeof exportQuery>,
+    { table, query: { from, to, format } }: Operator<'GET /operator/exports/:table'>,
     @Req() { method }: FastifyRequest,
   ): Promise<StreamableFile> {
     if (!isTable(table)) {

@@ -2,14 +2,12 @@ import { Logger } from '@nestjs/common';
 import { WalletDirectory, writeStoredPlan } from '@tollgate/agent-jobs';
 import type { ApiKeyScope } from '@tollgate/http';
 import { createLaneId, Journal, RELAYER_FLEET, type LaneId } from '@tollgate/journal';
+import type { OperatorJob, OperatorJobPage, OperatorWallet, Trouble } from '@tollgate/operator-api';
 
 import { hashIdempotencyKey, idempotencyKey } from '../../../../libs/journal/src/jobs/keys.js';
 import { mineSample, planSample, sampleStep, spoilJob } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
-import type { Trouble } from '../health/troubles.js';
-import type { OperatorJob, OperatorJobPage } from '../jobs/operator-jobs.js';
-import type { OperatorWallet } from '../wallets/operator-wallets.js';
 
 const LANE = createLaneId(1328, `0x${'ab'.repeat(20)}`);
 const RELAYER = createLaneId(1328, `0x${'cd'.repeat(20)}`);

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { ApiKeyStore } from '@tollgate/http';
+import { OPERATOR_ROUTES, type OperatorRoute } from '@tollgate/operator-api';
 
 import {
   answered,
@@ -323,12 +324,31 @@ describe('the operator API', () => {
     expect((await get('/operator/audit?before=none')).status).toBe(400);
   });
 
-  it('describes itself', async () => {
-    const { paths } = (await (await fetch(`${bookkeeper.url}/operator/openapi.json`)).json()) as {
+  it('describes itself: every route, and every shape that it refers to', async () => {
+    const document = (await (await fetch(`${bookkeeper.url}/operator/openapi.json`)).json()) as {
       paths: Record<string, object>;
+      components: { schemas: object };
     };
-    expect(Object.keys(paths)).toEqual(
-      expect.arrayContaining(['/operator/payments', '/operator/payments/{id}', '/operator/exports/{table}']),
+    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
     );
+    expect(described.filter((route) => route.includes(' /operator/')).sort()).toEqual(
+      Object.keys(OPERATOR_ROUTES).sort(),
+    );
+    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)];
+    expect(references.length).toBeGreaterThan(20);
+    expect(references.filter(([, name]) => !Object.hasOwn(document.components.schemas, name!))).toEqual([]);
+  });
+
+  /** All but those of things that this book has none of, and of a chain. */
+  const withAnswers = Object.entries<OperatorRoute>(OPERATOR_ROUTES).flatMap(([name, { answer }]) =>
+    answer === undefined || !/^GET (?!.*(proof|refund|reconcile|(jobs|refunds)\/:id)$)/.test(name)
+      ? []
+      : [[name, answer] as const],
+  );
+
+  it.each(withAnswers)('answers %s with what its schema says, and no more', async (name, schema) => {
+    const answer = (await (await get(name.slice('GET '.length).replace(':id', LAST))).json()) as object;
+    expect(schema.parse(answer)).toEqual(answer);
   });
 });

@@ -2,22 +2,38 @@ import {
   applyDecorators,
   Controller,
   createParamDecorator,
+  HttpCode,
   Inject,
   Injectable,
+  RequestMapping,
+  RequestMethod,
   SetMetadata,
   UseFilters,
   UseGuards,
   UseInterceptors,
-  UsePipes,
   type CallHandler,
   type CanActivate,
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { recordAct } from '@tollgate/book';
-import { CHECK_REQUEST, ProblemError, refuseRequest, type ApiKey, type ApiKeyScope } from '@tollgate/http';
+import {
+  checkRequest,
+  ProblemError,
+  refuseRequest,
+  toOpenApiSchema,
+  type ApiKey,
+  type ApiKeyScope,
+} from '@tollgate/http';
+import {
+  OPERATOR_ROUTES,
+  type AnswerOfRoute,
+  type AskedOfRoute,
+  type OperatorRoute,
+  type RouteName,
+} from '@tollgate/operator-api';
 import { isRecord } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
@@ -59,25 +75,73 @@ export class OperatorGuard implements CanActivate {
   }
 }
 
+/** The request, checked with the schemas of its route; `caller`: its API key. */
+const Request = createParamDecorator(({ query, body }: OperatorRoute, context: ExecutionContext) => {
+  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  return {
+    ...(request.params as object),
+    caller: callerOf(request),
+    query: query && checkRequest(query, request.query),
+    body: body && checkRequest(body, request.body),
+  };
+});
+
+/** What the handler of a route gets. */
+export type Operator<Name extends RouteName> = AskedOfRoute<Name> & { caller: ApiKey };
+
+type Handler<Name extends RouteName> = (
+  asked: Operator<Name>,
+  ...more: never[]
+) => AnswerOfRoute<Name> | Promise<AnswerOfRoute<Name>>;
+
 /**
- * Restricts a route to API keys with this scope, and describes it.
- * @param act of a route that writes: how the audit table names what it does
+ * Serves a route of `OPERATOR_ROUTES` to API keys with its scope. The handler's first parameter is what was asked, and its
+ * answer has the type of the route's schema.
  */
-export function ForOperators(scope: ApiKeyScope, summary: string, act?: string): MethodDecorator {
-  return applyDecorators(
-    SetMetadata(SCOPES, [scope]),
-    SetMetadata(ACT, act),
-    UseGuards(OperatorGuard),
+export function Serve<Name extends RouteName>(name: Name) {
+  const [method, path] = name.split(' ') as [keyof typeof RequestMethod, string];
+  const route: OperatorRoute = OPERATOR_ROUTES[name];
+  return <Served extends Handler<Name>>(
+    controller: object,
+    property: string,
+    descriptor: TypedPropertyDescriptor<Served>,
+  ): void => {
+    Request(route)(controller, property, 0);
+    applyDecorators(
+      RequestMapping({ path, method: RequestMethod[method] }),
+      ...(route.status === undefined ? [] : [HttpCode(route.status)]),
+      SetMetadata(SCOPES, [route.scope]),
+      SetMetadata(ACT, route.act),
+      UseGuards(OperatorGuard),
+      ...describe(method, path, route),
+    )(controller, property, descriptor);
+  };
+}
+
+function describe(
+  method: string,
+  path: string,
+  { scope, summary, query, body, answer, status = method === 'POST' ? 201 : 200 }: OperatorRoute,
+): MethodDecorator[] {
+  const parameters = query === undefined ? {} : toOpenApiSchema(query).schema;
+  const { properties = {} } = parameters as { properties?: Record<string, { description?: string }> };
+  return [
     ApiBearerAuth(),
     ApiTags('Operator'),
     ApiOperation({ summary, description: `Scope: ${scope}.` }),
-  );
+    ...[...path.matchAll(/:(\w+)/g)].map(([, param = '']) => ApiParam({ name: param, schema: { type: 'string' } })),
+    ...Object.entries(properties).map(([field, schema]) =>
+      ApiQuery({
+        name: field,
+        required: false,
+        schema,
+        ...(schema.description && { description: schema.description }),
+      }),
+    ),
+    ...(body === undefined ? [] : [ApiBody({ schema: toOpenApiSchema(body).schema })]),
+    ApiResponse({ status, description: '', ...(answer && { standardSchema: answer }) }),
+  ];
 }
-
-/** The API key of the request. */
-export const OperatorKey = createParamDecorator((_: unknown, context: ExecutionContext): ApiKey =>
-  callerOf(context.switchToHttp().getRequest<FastifyRequest>()),
-);
 
 /** The API key of a request that the guard has admitted. */
 function callerOf(request: FastifyRequest): ApiKey {
@@ -87,16 +151,10 @@ function callerOf(request: FastifyRequest): ApiKey {
 }
 
 /**
- * A controller of the operator API below `/operator`: checks what is sent, records each write before it is done, and
- * answers errors as problems.
+ * A controller of the operator API: records each write before it is done, and answers errors as problems.
  */
-export function OperatorController(path = ''): ClassDecorator {
-  return applyDecorators(
-    Controller(path === '' ? 'operator' : `operator/${path}`),
-    UseFilters(OperatorErrorFilter),
-    UsePipes(CHECK_REQUEST),
-    UseInterceptors(AuditTrail),
-  );
+export function OperatorController(): ClassDecorator {
+  return applyDecorators(Controller(), UseFilters(OperatorErrorFilter), UseInterceptors(AuditTrail));
 }
 
 const MAX_SUBJECT = 300;

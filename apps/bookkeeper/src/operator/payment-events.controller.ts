@@ -1,31 +1,21 @@
-import { Get, Inject, Injectable, Query, Req, Res, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Req, Res, type BeforeApplicationShutdown } from '@nestjs/common';
 import {
   findEventNumber,
   findNumberBefore,
-  OUTGOING_EVENT_TYPES,
   readEventRange,
   readNewestNumber,
   readOutgoingEvents,
   type ClaimedDatabase,
   type OutgoingEventType,
 } from '@tollgate/book';
-import {
-  EventStreamResponse,
-  onlyFields,
-  openEventStream,
-  OpenStreams,
-  refuseRequest,
-  wordsParameter,
-  type ApiKey,
-} from '@tollgate/http';
+import { EventStreamResponse, openEventStream, OpenStreams, refuseRequest, type ApiKey } from '@tollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookChanges } from '../drain/book-changes.js';
 import { OperatorKeys } from '../sessions/operator-keys.js';
-import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
+import { OperatorController, Serve, type Operator } from './operator-controller.js';
 
 const LIMITS = { heartbeatMs: 15_000, stallMs: 30_000 };
 const BATCH = 200;
@@ -139,21 +129,13 @@ function nameNumber(number: number): string {
   return `e-${number}`;
 }
 
-const eventQuery = onlyFields({
-  type: wordsParameter(OUTGOING_EVENT_TYPES)
-    .optional()
-    .describe(`One or more of ${OUTGOING_EVENT_TYPES.join(', ')}, separated by commas.`),
-});
-
-@OperatorController('events')
+@OperatorController()
 export class PaymentEventsController {
   constructor(@Inject(PaymentEventStreams) private readonly streams: PaymentEventStreams) {}
 
-  @Get()
-  @ForOperators('operator:read', 'Events of payments as they happen (server-sent events); Last-Event-ID continues')
+  @Serve('GET /operator/events')
   async stream(
-    @OperatorKey() caller: ApiKey,
-    @Query({ schema: eventQuery }) { type }: z.output<typeof eventQuery>,
+    { caller, query: { type } }: Operator<'GET /operator/events'>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

@@ -1,32 +1,12 @@
-import { Body, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { OUTGOING_EVENT_TYPES, readNewestNumber } from '@tollgate/book';
-import { ApiKeyStore, limitParameter, onlyFields, ProblemError, type ApiKey, type Problem } from '@tollgate/http';
-import {
-  describeLetter,
-  describeTarget,
-  type CountedTargetView,
-  type LetterView,
-  type WebhookTarget,
-} from '@tollgate/webhooks';
-import { z } from 'zod';
+import { Inject } from '@nestjs/common';
+import { readNewestNumber } from '@tollgate/book';
+import { ApiKeyStore, ProblemError, type Problem } from '@tollgate/http';
+import { describeLetter, describeTarget, type WebhookTarget } from '@tollgate/webhooks';
 
 import { BookHolder } from '../book/book-holder.js';
 import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { BookkeeperConnections } from '../drain/connections.js';
-import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
-
-const TYPES_WRONG = `must be a list of ${OUTGOING_EVENT_TYPES.join(', ')}; it may be left out`;
-const URL_MISSING = 'must be the URL to which events are posted';
-
-const registrationBody = onlyFields({
-  url: z.string(URL_MISSING).min(1, URL_MISSING).describe('An HTTPS URL on the public internet.'),
-  events: z
-    .array(z.enum(OUTGOING_EVENT_TYPES, TYPES_WRONG), TYPES_WRONG)
-    .max(OUTGOING_EVENT_TYPES.length, TYPES_WRONG)
-    .default([])
-    .describe('All if left out.'),
-});
-const deadQuery = onlyFields({ limit: limitParameter });
+import { OperatorController, Serve, type Operator } from './operator-controller.js';
 
 const NOT_FOUND: Problem = {
   status: 404,
@@ -35,7 +15,7 @@ const NOT_FOUND: Problem = {
 };
 
 /** The webhook targets of the caller's key: they receive what the key may read. */
-@OperatorController('webhooks')
+@OperatorController()
 export class PaymentWebhooksController {
   readonly #apiKeys: ApiKeyStore;
 
@@ -47,12 +27,8 @@ export class PaymentWebhooksController {
     this.#apiKeys = new ApiKeyStore(commands);
   }
 
-  @Post()
-  @ForOperators('operator:read', 'Registers a webhook target; its secret is in this answer alone', 'add_webhook')
-  async register(
-    @OperatorKey() { id: keyId }: ApiKey,
-    @Body({ schema: registrationBody }) { url, events }: z.output<typeof registrationBody>,
-  ): Promise<CountedTargetView & { secret: string }> {
+  @Serve('POST /operator/webhooks')
+  async register({ caller: { id: keyId }, body: { url, events } }: Operator<'POST /operator/webhooks'>) {
     const { webhooks } = this.payments;
     const from = (await readNewestNumber(this.book.writer.database)) + 1;
     const result = await webhooks.targets.register({ keyId, url, events, hearsAll: true, from });
@@ -68,57 +44,34 @@ export class PaymentWebhooksController {
     }
   }
 
-  @Get()
-  @ForOperators('operator:read', 'The webhook targets of this key, oldest first')
-  async list(@OperatorKey() { id: keyId }: ApiKey): Promise<{ webhooks: CountedTargetView[] }> {
-    const { targets } = await this.payments.webhooks.targets.list(keyId);
+  @Serve('GET /operator/webhooks')
+  async list({ caller }: Operator<'GET /operator/webhooks'>) {
+    const { targets } = await this.payments.webhooks.targets.list(caller.id);
     return { webhooks: await Promise.all(targets.map((target) => this.#describe(target))) };
   }
 
-  @Get('dead-letters')
-  @ForOperators('operator:read', 'Deliveries to the targets of this key that were given up, newest first')
-  async listDeadDeliveries(
-    @OperatorKey() { id: keyId }: ApiKey,
-    @Query({ schema: deadQuery }) { limit }: z.output<typeof deadQuery>,
-  ): Promise<{ deadLetters: LetterView[] }> {
+  @Serve('GET /operator/webhooks/dead-letters')
+  async listDeadDeliveries({ caller, query: { limit } }: Operator<'GET /operator/webhooks/dead-letters'>) {
     const { targets, deliveries } = this.payments.webhooks;
-    const letters = await deliveries.listDead((await targets.list(keyId)).targets, limit);
+    const letters = await deliveries.listDead((await targets.list(caller.id)).targets, limit);
     return { deadLetters: letters.map(describeLetter) };
   }
 
-  @Post(':id/resend')
-  @HttpCode(202)
-  @ForOperators(
-    'operator:read',
-    'Delivers again what was given up for this target, with all attempts',
-    'resend_webhook',
-  )
-  async resend(@OperatorKey() { id: keyId }: ApiKey, @Param('id') id: string): Promise<{ resent: number }> {
-    const target = await this.#find(keyId, id);
+  @Serve('POST /operator/webhooks/:id/resend')
+  async resend({ caller, id }: Operator<'POST /operator/webhooks/:id/resend'>) {
+    const target = await this.#find(caller.id, id);
     return { resent: target.disabled === null ? await this.payments.webhooks.deliveries.resendAll(target) : 0 };
   }
 
-  @Post(':id/enable')
-  @HttpCode(200)
-  @ForOperators(
-    'operator:read',
-    'Enables a disabled webhook target; it receives the events from now on',
-    'enable_webhook',
-  )
-  async enable(@OperatorKey() { id: keyId }: ApiKey, @Param('id') id: string): Promise<CountedTargetView> {
-    const enabled = await this.payments.webhooks.targets.enable(await this.#find(keyId, id));
+  @Serve('POST /operator/webhooks/:id/enable')
+  async enable({ caller, id }: Operator<'POST /operator/webhooks/:id/enable'>) {
+    const enabled = await this.payments.webhooks.targets.enable(await this.#find(caller.id, id));
     if (enabled === null) throw new ProblemError(NOT_FOUND);
     return this.#describe(enabled);
   }
 
-  @Delete(':id')
-  @HttpCode(204)
-  @ForOperators(
-    'operator:read',
-    'Removes a webhook target, of this key or of one that Redis has lost; what waits for it is dropped',
-    'remove_webhook',
-  )
-  async remove(@OperatorKey() caller: ApiKey, @Param('id') id: string): Promise<void> {
+  @Serve('DELETE /operator/webhooks/:id')
+  async remove({ caller, id }: Operator<'DELETE /operator/webhooks/:id'>): Promise<void> {
     const { targets } = this.payments.webhooks;
     const { targets: readable, unreadable } = await targets.list();
     const target = [...readable, ...unreadable].find((one) => one.id === id);
@@ -136,7 +89,7 @@ export class PaymentWebhooksController {
     return target;
   }
 
-  async #describe(target: WebhookTarget): Promise<CountedTargetView> {
+  async #describe(target: WebhookTarget) {
     const { waiting, crowdedOut } = await this.payments.webhooks.deliveries.count(target);
     return { ...describeTarget(target), waiting, crowdedOut };
   }

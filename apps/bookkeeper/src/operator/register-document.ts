@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { z } from 'zod';
+import { toOpenApiSchema } from '@tollgate/http';
 
 import packageJson from '../../../../package.json' with { type: 'json' };
 
@@ -13,7 +13,7 @@ export function registerDocument(app: NestFastifyApplication): void {
     .setOpenAPIVersion('3.1.0')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'tgk_<id>_<secret>' });
   const document = SwaggerModule.createDocument(app, builder.build(), {
-    standardSchemaConverter: (schema) => ({ schema: z.toJSONSchema(schema as z.ZodType, { io: 'input' }) }),
+    standardSchemaConverter: toOpenApiSchema,
   });
   const text = JSON.stringify(document);
   app

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
+import type { BookHealth } from '@tollgate/operator-api';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { ReconcileFixture } from '../../test/reconcile-fixture.js';
-import type { BookHealth } from '../operator/book.controller.js';
 
 describe('a book to which no process reports for a while', () => {
   let fixture: ReconcileFixture;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { Logger } from '@nestjs/common';
 import { BOOK_GROUP, bucketEventsKey } from '@tollgate/book-events';
+import type { BookHealth } from '@tollgate/operator-api';
 import type { Hex } from '@tollgate/protocol';
 import type { RefundPreview } from '@tollgate/refunds';
 
@@ -11,7 +12,6 @@ import { createTestBook, type TestBook } from '../../../../libs/book/test/create
 import { deliver, refused } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { ReconcileFixture } from '../../test/reconcile-fixture.js';
-import type { BookHealth } from '../operator/book.controller.js';
 
 describe('a book that was restored from a copy', () => {
   let fixture: ReconcileFixture;

@@ -10,6 +10,7 @@ import {
 } from '@tollgate/agent-jobs';
 import { ProblemError } from '@tollgate/http';
 import { isLeaseRunning, type JobFailure, type LaneId, type LaneStatus, type LaneTransition } from '@tollgate/journal';
+import type { LimitToday, OperatorFill, OperatorWallet } from '@tollgate/operator-api';
 import { REFUNDS_WALLET } from '@tollgate/refunds';
 
 import { BookHolder } from '../book/book-holder.js';
@@ -17,46 +18,6 @@ import { SellerChain } from '../chain/seller-chain.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Journals } from '../journals/journals.js';
 import { findRefundable } from './find-refundable.js';
-
-/** A limit of a wallet's policy, and what is left of it today, UTC: base units. */
-export interface LimitToday extends WalletLimit {
-  readonly leftToday: string | null;
-}
-
-/** An account that sends transactions: a wallet of agent jobs, or a relayer that settles payments. */
-export interface OperatorWallet {
-  readonly role: 'wallet' | 'relayer';
-  /** Null for a relayer, and for a wallet whose name was removed. */
-  readonly name: string | null;
-  readonly address: string;
-  readonly chainId: number;
-  /** The nonce that is given out next; null: not adopted yet. */
-  readonly nextNonce: number | null;
-  readonly openJobs: number;
-  /** Transactions that are sent or signed, and not mined. */
-  readonly inFlight: number;
-  /** Wei; null where the chain does not answer, or the account is on another one. */
-  readonly balanceWei: string | null;
-  /** Base units of ASSET_ADDRESS; null where `balanceWei` is. */
-  readonly tokenBalance: string | null;
-  /** Of the wallet that pays refunds: the most that one can pay back now, in base units. Null for other accounts, or unknown. */
-  readonly refundable: string | null;
-  readonly paused: JobFailure | null;
-  /** Why it must be compared with the chain before it sends anything. */
-  readonly frozen: 'restarted' | 'lost' | 'chain_ahead' | null;
-  /** The nonce that it waits for and nothing uses; null: none. */
-  readonly gap: NonceGapView | null;
-  /** The process that sends for it. */
-  readonly heldBy: string | null;
-  /** Null before its worker has published them; empty: its policy limits no amounts. */
-  readonly limits: readonly LimitToday[] | null;
-}
-
-export interface OperatorFill {
-  readonly gap: NonceGapView;
-  /** The job whose transaction uses the nonce; null in a dry run. */
-  readonly jobId: string | null;
-}
 
 /** Looks at the accounts that send, pauses them, and fills their gaps. */
 @Injectable()

@@ -1,5 +1,7 @@
+import type { AnswerOfRoute, RouteName, SentToRoute } from '@tollgate/operator-api';
 import { createContext } from 'preact';
 
+import { routeAddress } from '../../../../libs/operator-api/src/route-address.js';
 import type { SessionView } from '../../src/console/console.controller.js';
 
 /** An error that the bookkeeper answered with, or that it could not be reached. */
@@ -24,8 +26,9 @@ export function toFailure(error: unknown): RequestFailed {
 /** The session of all pages but the login. */
 export const SessionContext = createContext<SessionView>({ keyId: '', name: '', scopes: [], endsAt: '' });
 
-/** Where the console reaches the operator API. */
-export const OPERATOR = '/console/operator';
+/** Where the console reaches a route of the operator API. */
+export const addressOf = <Name extends RouteName>(name: Name, sent: SentToRoute<Name>): string =>
+  `/console${routeAddress(name, sent)}`;
 const SESSION = '/console/session';
 
 let endSession: (reason: RequestFailed) => void = () => undefined;
@@ -39,12 +42,13 @@ export const readSession = (): Promise<SessionView> => ask('GET', SESSION);
 export const logIn = (key: string): Promise<SessionView> => ask('POST', SESSION, { key });
 export const logOut = (): Promise<unknown> => ask('DELETE', SESSION);
 
-/** Reads a path of the operator API. @throws RequestFailed */
-export const read = <T>(path: string, signal?: AbortSignal): Promise<T> =>
-  ask('GET', OPERATOR + path, undefined, signal);
-
-/** Writes to a path of the operator API. @throws RequestFailed */
-export const write = <T>(path: string, body?: object): Promise<T> => ask('POST', OPERATOR + path, body);
+/** What a route of the operator API answers. @throws RequestFailed */
+export const askOperator = <Name extends RouteName>(
+  name: Name,
+  sent: SentToRoute<Name>,
+  signal?: AbortSignal,
+): Promise<AnswerOfRoute<Name>> =>
+  ask(name.slice(0, name.indexOf(' ')), addressOf(name, sent), sent.body as object | undefined, signal);
 
 async function ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
   const init: RequestInit = { method, headers: { 'X-Tollgate-Console': '1' }, ...(signal && { signal }) };

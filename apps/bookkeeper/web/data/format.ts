@@ -1,6 +1,5 @@
+import type { SellerFacts } from '@tollgate/operator-api';
 import { formatTokenAmount } from '@tollgate/protocol';
-
-import type { SellerFacts } from '../../src/operator/summary.controller.js';
 
 export type { SellerFacts };
 

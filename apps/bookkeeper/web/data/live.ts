@@ -1,6 +1,7 @@
+import type { AnswerOfRoute, RouteName, SentToRoute } from '@tollgate/operator-api';
 import { useEffect, useState } from 'preact/hooks';
 
-import { OPERATOR, read, toFailure, type RequestFailed } from './api.js';
+import { addressOf, askOperator, toFailure, type RequestFailed } from './api.js';
 
 /** No path is asked for more often by the clock; the bookkeeper tells of changes once a second at most. */
 const LEAST_MS = 2_000;
@@ -27,7 +28,7 @@ export function openStream(onState: (isOpen: boolean) => void): () => void {
     for (const listener of listeners) listener();
   };
   const open = (): void => {
-    stream = new EventSource(`${OPERATOR}/changes`);
+    stream = new EventSource(addressOf('GET /operator/changes', {}));
     stream.addEventListener('book', tell);
     stream.addEventListener('open', () => {
       waitMs = REOPENED_AFTER_MS;
@@ -42,7 +43,7 @@ export function openStream(onState: (isOpen: boolean) => void): () => void {
       timer = setTimeout(open, waitMs);
       waitMs = Math.min(2 * waitMs, REOPENED_AT_LEAST_EVERY_MS);
       // The error may be that the session has ended, which a stream does not say.
-      void read('/seller').catch(() => undefined);
+      void askOperator('GET /operator/seller', {}).catch(() => undefined);
     });
   };
   open();
@@ -61,16 +62,23 @@ export interface Live<T> {
 }
 
 /**
- * What a path of the operator API answers, asked for again when the book changes.
+ * What a route of the operator API answers, asked for again when the book changes.
  * @param everyMs also by the clock, for what is not in the book
  */
-export function useLive<T>(path: string | null, everyMs?: number): Live<T> {
-  const [state, setState] = useState<{ path: string | null; data: T | null; problem: RequestFailed | null }>({
-    ...{ path, data: null, problem: null },
+export function useLive<Name extends RouteName>(
+  name: Name,
+  sent: SentToRoute<Name>,
+  everyMs?: number,
+): Live<AnswerOfRoute<Name>> {
+  type Data = AnswerOfRoute<Name> | null;
+  const path = addressOf(name, sent);
+  const [state, setState] = useState<{ path: string; data: Data; problem: RequestFailed | null }>({
+    path,
+    data: null,
+    problem: null,
   });
   const [round, setRound] = useState(0);
   useEffect(() => {
-    if (path === null) return undefined;
     const ending = new AbortController();
     let [isAsking, isOutdated] = [false, false];
     let readAgain: ReturnType<typeof setTimeout> | undefined;
@@ -82,7 +90,7 @@ export function useLive<T>(path: string | null, everyMs?: number): Live<T> {
       }
       isAsking = true;
       try {
-        const data = await read<T>(path, ending.signal);
+        const data = await askOperator(name, sent, ending.signal);
         setState({ path, data, problem: null });
       } catch (problem) {
         if (ending.signal.aborted) return;

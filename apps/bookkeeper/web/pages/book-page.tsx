@@ -1,11 +1,7 @@
+import type { BookVerdict } from '@tollgate/book';
 import { useState } from 'preact/hooks';
 
-import type { SignedClosing } from '../../../../libs/book/src/closing/closing.js';
-import type { AuditPage } from '../../../../libs/book/src/reading/read-audit.js';
-import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
-import type { BookVerdict } from '../../../../libs/book/src/reading/verify-book.js';
-import type { BookHealth } from '../../src/operator/book.controller.js';
-import { OPERATOR, read, toFailure, write, type RequestFailed } from '../data/api.js';
+import { addressOf, askOperator, toFailure, type RequestFailed } from '../data/api.js';
 import { showCount, shorten, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
@@ -16,7 +12,7 @@ const SHOWN_CLOSINGS = 10;
 
 /** Balances, closings, exports and what people did. */
 export function BookPage({ seller }: { seller: SellerFacts }) {
-  const balances = useLive<{ balances: readonly Balance[] }>('/balances');
+  const balances = useLive('GET /operator/balances', {});
   return (
     <>
       <h1>Book</h1>
@@ -52,8 +48,8 @@ export function BookPage({ seller }: { seller: SellerFacts }) {
 }
 
 function Closings() {
-  const health = useLive<BookHealth>('/health');
-  const closings = useLive<{ closings: readonly SignedClosing[] }>('/closings');
+  const health = useLive('GET /operator/health', {});
+  const closings = useLive('GET /operator/closings', {});
   const listed = closings.data?.closings;
   return (
     <>
@@ -93,7 +89,7 @@ function Closings() {
         <WriteButton
           act="Close the book now"
           scope="operator:approve"
-          run={() => write('/closings')}
+          run={() => askOperator('POST /operator/closings', {})}
           onDone={closings.reload}
         >
           <p>All that is booked so far, of today too, is closed and signed.</p>
@@ -111,7 +107,7 @@ function VerifyButton() {
     setBusy(true);
     setProblem(null);
     setVerdict(null);
-    await read<BookVerdict>('/verification')
+    await askOperator('GET /operator/verification', {})
       .then(setVerdict)
       .catch((error: unknown) => setProblem(toFailure(error)));
     setBusy(false);
@@ -138,10 +134,11 @@ function VerifyButton() {
 function Exports() {
   const [from, setFrom] = useState('');
   const [to, setTo] = useState('');
-  const linkOf = (table: string, format: string): string => {
-    const set = Object.entries({ from, to }).filter(([, value]) => value !== '');
-    return `${OPERATOR}/exports/${table}?${new URLSearchParams([['format', format], ...set]).toString()}`;
-  };
+  const linkOf = (table: string, format: string): string =>
+    addressOf('GET /operator/exports/:table', {
+      table,
+      query: { format, from: from || undefined, to: to || undefined },
+    });
   return (
     <>
       <h2>Exports</h2>
@@ -172,7 +169,7 @@ function Exports() {
 
 function Acts() {
   const [before, setBefore] = useState<number | null>(null);
-  const acts = useLive<AuditPage>(`/audit?limit=20${before === null ? '' : `&before=${before}`}`);
+  const acts = useLive('GET /operator/audit', { query: { limit: 20, before: before ?? undefined } });
   const { data } = acts;
   const next = data?.next ?? null;
   return (

@@ -1,7 +1,7 @@
+import type { OperatorJob } from '@tollgate/operator-api';
 import { FINAL_STATES, OPEN_STATES, type AgentAmountView, type AgentStepView } from '@tollgate/protocol';
 
-import type { OperatorJob } from '../../src/jobs/operator-jobs.js';
-import { write } from '../data/api.js';
+import { askOperator } from '../data/api.js';
 import { showCoins, type SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
@@ -13,8 +13,7 @@ const endedBadly = (state: string): boolean => state !== 'FINAL' && FINAL_STATES
 
 /** One job: its plan as it will be sent, what was sent, and what may be decided about it. */
 export function JobView({ id, seller }: { id: string; seller: SellerFacts }) {
-  const path = `/jobs/${encodeURIComponent(id)}`;
-  const job = useLive<OperatorJob>(path, JOBS_EVERY_MS);
+  const job = useLive('GET /operator/jobs/:id', { id }, JOBS_EVERY_MS);
   const { data } = job;
   return (
     <>
@@ -65,7 +64,7 @@ export function JobView({ id, seller }: { id: string; seller: SellerFacts }) {
           )}
           <Plan job={data} />
           <Doubts doubts={data.doubts ?? []} />
-          <Decisions job={data} path={path} reload={job.reload} />
+          <Decisions job={data} reload={job.reload} />
           <Steps steps={data.steps} seller={seller} />
           <details>
             <summary>The request</summary>
@@ -128,8 +127,8 @@ function showAmounts(amounts: readonly AgentAmountView[]): string {
   return amounts.length === 0 ? 'nothing' : amounts.map(({ amount, symbol }) => `${amount} ${symbol}`).join(', ');
 }
 
-function Decisions({ job, path, reload }: { job: OperatorJob; path: string; reload: () => void }) {
-  const { state, plan, planDigest, operation, input } = job;
+function Decisions({ job, reload }: { job: OperatorJob; reload: () => void }) {
+  const { id, state, plan, planDigest, operation, input } = job;
   const scope = 'operator:approve';
   return (
     <div class="buttons">
@@ -140,7 +139,7 @@ function Decisions({ job, path, reload }: { job: OperatorJob; path: string; relo
           act="Approve this plan"
           scope={scope}
           isMain
-          run={() => write(`${path}/approve`, { plan: planDigest })}
+          run={() => askOperator('POST /operator/jobs/:id/approve', { id, body: { plan: planDigest } })}
           onDone={reload}
         >
           <p>{plan.summary}</p>
@@ -151,12 +150,22 @@ function Decisions({ job, path, reload }: { job: OperatorJob; path: string; relo
         </WriteButton>
       )}
       {state === 'NEEDS_OPERATOR' && (
-        <WriteButton act="Resume the job" scope={scope} run={() => write(`${path}/resume`)} onDone={reload}>
+        <WriteButton
+          act="Resume the job"
+          scope={scope}
+          run={() => askOperator('POST /operator/jobs/:id/resume', { id })}
+          onDone={reload}
+        >
           <p>The job goes on, and may send its transactions: look first whether the chain has them already.</p>
         </WriteButton>
       )}
       {isOpen(state) && (
-        <WriteButton act="Cancel the job" scope={scope} run={() => write(`${path}/cancel`)} onDone={reload}>
+        <WriteButton
+          act="Cancel the job"
+          scope={scope}
+          run={() => askOperator('POST /operator/jobs/:id/cancel', { id })}
+          onDone={reload}
+        >
           <p>The job is given up. Where one of its transactions is in flight already, the chain decides.</p>
         </WriteButton>
       )}
@@ -169,7 +178,7 @@ function Decisions({ job, path, reload }: { job: OperatorJob; path: string; relo
         <WriteButton
           act="Retry as a new job"
           scope={scope}
-          run={async () => go(linkTo('jobs', (await write<OperatorJob>(`${path}/retry`)).id))}
+          run={async () => go(linkTo('jobs', (await askOperator('POST /operator/jobs/:id/retry', { id })).id))}
         >
           <p>The same request is submitted again, as a new job with a new plan.</p>
         </WriteButton>

@@ -1,4 +1,5 @@
-import type { OperatorJob, OperatorJobPage } from '../../src/jobs/operator-jobs.js';
+import type { OperatorJob } from '@tollgate/operator-api';
+
 import type { SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
@@ -23,9 +24,8 @@ export function JobsPage({ id, query, seller }: { id: string | null; query: URLS
 function JobList({ query }: { query: URLSearchParams }) {
   const chosen = NAMES.find((name) => name === query.get('show')) ?? 'all';
   const paging = usePaging(chosen);
-  const search = new URLSearchParams({ limit: '50', ...(SHOWN[chosen] !== '' && { state: SHOWN[chosen] }) });
-  if (paging.cursor !== undefined) search.set('cursor', paging.cursor);
-  const page = useLive<OperatorJobPage>(`/jobs?${search.toString()}`, JOBS_EVERY_MS);
+  const search = { limit: 50, state: SHOWN[chosen] || undefined, cursor: paging.cursor };
+  const page = useLive('GET /operator/jobs', { query: search }, JOBS_EVERY_MS);
   return (
     <>
       <h1>Jobs</h1>

@@ -1,7 +1,6 @@
+import type { Balance, BookSummary, SummaryWindow } from '@tollgate/book';
 import { useMemo, useState } from 'preact/hooks';
 
-import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
-import type { BookSummary, SummaryWindow } from '../../../../libs/book/src/reading/read-summary.js';
 import { showCount, showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
@@ -21,7 +20,7 @@ const STEPS = {
 /** Is it well, and how much is sold? */
 export function NowPage({ seller }: { seller: SellerFacts }) {
   const [window, setWindow] = useState<SummaryWindow>('hour');
-  const summary = useLive<BookSummary>(`/summary?window=${window}`, 15_000);
+  const summary = useLive('GET /operator/summary', { query: { window } }, 15_000);
   const { data } = summary;
   return (
     <>
@@ -38,7 +37,7 @@ export function NowPage({ seller }: { seller: SellerFacts }) {
 }
 
 function Figures({ summary, seller }: { summary: BookSummary; seller: SellerFacts }) {
-  const books = useLive<{ balances: readonly Balance[] }>('/balances');
+  const books = useLive('GET /operator/balances', {});
   const balances = books.data?.balances ?? [];
   const totals = useMemo(() => addUp(summary), [summary]);
   const plots = useMemo(() => createPlots(summary, seller), [summary, seller]);

@@ -1,4 +1,3 @@
-import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
@@ -19,7 +18,7 @@ export function OwedPage({ seller, query }: { seller: SellerFacts; query: URLSea
   const withDust = query.get('dust') === 'shown';
   const asked = SHOWN.find((name) => name === query.get('state')) ?? 'all';
   const dust = { dust: withDust ? 'shown' : '' };
-  const balances = useLive<{ balances: readonly Balance[] }>('/balances');
+  const balances = useLive('GET /operator/balances', {});
   const owed = (balances.data?.balances ?? []).filter(({ account }) => account.startsWith('owed:'));
   return (
     <>

@@ -1,5 +1,5 @@
-import type { ListedPayment } from '../../../../libs/book/src/bookings/describe-payment.js';
-import type { PaymentPage as Page } from '../../../../libs/book/src/reading/search-payments.js';
+import type { ListedPayment } from '@tollgate/book';
+
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';
@@ -19,10 +19,9 @@ interface ListProps {
 
 /** A page of payments, live, with a way to the next page and back to the first. */
 export function PaymentList({ label, search, seller, empty, isOwed = false }: ListProps) {
-  const query = new URLSearchParams(search).toString();
-  const paging = usePaging(query);
+  const paging = usePaging(new URLSearchParams(search).toString());
   const { cursor } = paging;
-  const page = useLive<Page>(`/payments?${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+  const page = useLive('GET /operator/payments', { query: { ...search, cursor } });
   const { data } = page;
   return (
     <>

@@ -1,4 +1,5 @@
-import type { PaymentPicture, TimelineStep } from '../../../../libs/book/src/reading/read-payment.js';
+import type { PaymentPicture, TimelineStep } from '@tollgate/book';
+
 import { showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';
@@ -22,7 +23,7 @@ const STEPS: Readonly<Record<string, string>> = {
 
 /** One payment: what it was, what became of it, and its entries in the book. */
 export function PaymentView({ id, seller }: { id: string; seller: SellerFacts }) {
-  const payment = useLive<PaymentPicture>(`/payments/${encodeURIComponent(id)}`);
+  const payment = useLive('GET /operator/payments/:id', { id });
   const { data } = payment;
   return (
     <>

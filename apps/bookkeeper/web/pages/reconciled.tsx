@@ -1,5 +1,6 @@
-import type { ListedDifference } from '../../../../libs/book/src/reconcile/read-reconciliation.js';
-import type { ReconcileAnswer } from '../../src/operator/reconcile.controller.js';
+import type { ListedDifference } from '@tollgate/book';
+import type { ReconcileAnswer } from '@tollgate/operator-api';
+
 import { showCount, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive, type Live } from '../data/live.js';
 import { Empty, Facts, HexText, Reading, Table, Time } from '../parts/parts.js';
@@ -13,7 +14,7 @@ const LISTS = [
 
 /** The last comparison of book and chain. */
 export function useReconciled(): Live<ReconcileAnswer> {
-  return useLive<ReconcileAnswer>('/reconcile', EVERY_MS);
+  return useLive('GET /operator/reconcile', {}, EVERY_MS);
 }
 
 /** Whether the bookkeeper compares at all: without an RPC server it does not. */

@@ -1,9 +1,8 @@
 import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
+import type { Refund, RefundPreview, RefundState } from '@tollgate/refunds';
 import { useState } from 'preact/hooks';
 
-import type { RefundPreview } from '../../../../libs/refunds/src/preview.js';
-import type { Refund, RefundState } from '../../../../libs/refunds/src/refund.js';
-import { write } from '../data/api.js';
+import { askOperator } from '../data/api.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
@@ -23,7 +22,7 @@ const KINDS = {
 
 /** What a refund of a payment would do, and those that it had. */
 export function RefundSection({ payment, seller }: { payment: string; seller: SellerFacts }) {
-  const preview = useLive<RefundPreview>(`/payments/${encodeURIComponent(payment)}/refund`, EVERY_MS);
+  const preview = useLive('GET /operator/payments/:id/refund', { id: payment }, EVERY_MS);
   const { data } = preview;
   return (
     <>
@@ -84,10 +83,14 @@ function Ask({ preview, seller, reload }: { preview: RefundPreview; seller: Sell
   if (!isPossible) return null;
   const amount = readAmount(text, decimals, left);
   const refund = (): Promise<unknown> =>
-    write('/refunds', {
-      ...{ payment, number, answered: boughtAnswer },
-      ...(amount !== null && { amount }),
-      ...(reason.trim() !== '' && { reason: reason.trim() }),
+    askOperator('POST /operator/refunds', {
+      body: {
+        payment,
+        number,
+        answered: boughtAnswer,
+        amount: amount ?? undefined,
+        reason: reason.trim() || undefined,
+      },
     });
   return (
     <>
@@ -159,7 +162,6 @@ function Refunds({ preview, seller, reload }: { preview: RefundPreview; seller: 
 }
 
 function Note({ refund: { id, state, detail, doubts }, reload }: { refund: Refund; reload: () => void }) {
-  const path = `/refunds/${encodeURIComponent(id)}`;
   return (
     <>
       {[...(DOUBTED.includes(state) ? doubts : []), ...(detail === null ? [] : [detail])].map((note) => (
@@ -169,15 +171,25 @@ function Note({ refund: { id, state, detail, doubts }, reload }: { refund: Refun
         <div class="buttons">
           {state === 'failed' && (
             <>
-              <WriteButton act="Retry this refund" scope={SCOPE} run={() => write(`${path}/retry`)} onDone={reload}>
+              <WriteButton
+                act="Retry this refund"
+                scope={SCOPE}
+                run={() => askOperator('POST /operator/refunds/:id/retry', { id })}
+                onDone={reload}
+              >
                 <p>It is sent again, with a new job.</p>
               </WriteButton>
-              <WriteButton act="Give this refund up" scope={SCOPE} run={() => write(`${path}/give-up`)} onDone={reload}>
+              <WriteButton
+                act="Give this refund up"
+                scope={SCOPE}
+                run={() => askOperator('POST /operator/refunds/:id/give-up', { id })}
+                onDone={reload}
+              >
                 <p>Nothing is paid back by it, and the payment stays closed.</p>
               </WriteButton>
             </>
           )}
-          <Paid path={path} reload={reload} />
+          <Paid id={id} reload={reload} />
         </div>
       )}
     </>
@@ -185,9 +197,10 @@ function Note({ refund: { id, state, detail, doubts }, reload }: { refund: Refun
 }
 
 /** For a refund that the chain shows as paid, and whose job the journal no longer has. */
-function Paid({ path, reload }: { path: string; reload: () => void }) {
+function Paid({ id, reload }: { id: string; reload: () => void }) {
   const [transaction, setTransaction] = useState('');
-  const record = (): Promise<unknown> => write(`${path}/paid`, { transaction: transaction.trim() });
+  const record = (): Promise<unknown> =>
+    askOperator('POST /operator/refunds/:id/paid', { id, body: { transaction: transaction.trim() } });
   return (
     <WriteButton act="Record this refund as paid" scope={SCOPE} run={record} onDone={reload}>
       <p>

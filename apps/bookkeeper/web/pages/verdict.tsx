@@ -1,7 +1,6 @@
-import type { BookSummary } from '../../../../libs/book/src/reading/read-summary.js';
-import type { BookHealth } from '../../src/operator/book.controller.js';
-import type { ReconcileAnswer } from '../../src/operator/reconcile.controller.js';
-import type { OperatorWallet } from '../../src/wallets/operator-wallets.js';
+import type { BookSummary } from '@tollgate/book';
+import type { OperatorWallet, ReconcileAnswer } from '@tollgate/operator-api';
+
 import { showCoins, showDuration, shorten, type SellerFacts } from '../data/format.js';
 import { ACCOUNTS_EVERY_MS, useLive, type Live } from '../data/live.js';
 import { linkTo } from '../data/route.js';
@@ -13,8 +12,8 @@ const DAY_HOURS = 24;
 /** Whether all is well, in words, with what mends it, and how long the relayers' coins last. */
 export function Verdict({ summary, seller }: { summary: BookSummary | null; seller: SellerFacts }) {
   const reconciled = useReconciled();
-  const health = useLive<BookHealth>('/health', ACCOUNTS_EVERY_MS);
-  const senders = useLive<{ wallets: readonly OperatorWallet[] }>('/wallets', ACCOUNTS_EVERY_MS);
+  const health = useLive('GET /operator/health', {}, ACCOUNTS_EVERY_MS);
+  const senders = useLive('GET /operator/wallets', {}, ACCOUNTS_EVERY_MS);
   if (health.data === null) return <Reading of={health} />;
   const { troubles } = health.data;
   return (

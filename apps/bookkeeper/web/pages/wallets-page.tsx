@@ -1,7 +1,7 @@
+import type { OperatorWallet } from '@tollgate/operator-api';
 import { formatTokenAmount } from '@tollgate/protocol';
 
-import type { OperatorWallet } from '../../src/wallets/operator-wallets.js';
-import { write } from '../data/api.js';
+import { askOperator } from '../data/api.js';
 import { showCoins, showMoney, type SellerFacts } from '../data/format.js';
 import { ACCOUNTS_EVERY_MS, useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
@@ -9,7 +9,7 @@ import { Empty, Facts, HexText, Reading, State, Table } from '../parts/parts.js'
 
 /** The accounts that send transactions: relayers, and the wallets of agent jobs. */
 export function WalletsPage({ seller }: { seller: SellerFacts }) {
-  const accounts = useLive<{ wallets: readonly OperatorWallet[] }>('/wallets', ACCOUNTS_EVERY_MS);
+  const accounts = useLive('GET /operator/wallets', {}, ACCOUNTS_EVERY_MS);
   const { data } = accounts;
   return (
     <>
@@ -80,28 +80,26 @@ function Account({ account, seller, reload }: { account: OperatorWallet; seller:
 function PauseButton({ account, title, reload }: { account: OperatorWallet; title: string; reload: () => void }) {
   const { role, name, address, paused } = account;
   if (role === 'wallet' && name === null) return null;
-  const path = role === 'relayer' ? `/relayers/${address}` : `/wallets/${encodeURIComponent(name ?? '')}`;
+  const wallet = name ?? '';
+  const pause = (): Promise<unknown> =>
+    role === 'relayer'
+      ? askOperator('POST /operator/relayers/:address/pause', { address, body: {} })
+      : askOperator('POST /operator/wallets/:name/pause', { name: wallet, body: {} });
+  const resume = (): Promise<unknown> =>
+    role === 'relayer'
+      ? askOperator('POST /operator/relayers/:address/resume', { address })
+      : askOperator('POST /operator/wallets/:name/resume', { name: wallet });
   return (
     <div class="buttons">
       {paused === null ? (
-        <WriteButton
-          act={`Pause ${title}`}
-          scope="operator:wallets"
-          run={() => write(`${path}/pause`, {})}
-          onDone={reload}
-        >
+        <WriteButton act={`Pause ${title}`} scope="operator:wallets" run={pause} onDone={reload}>
           <p>
             It begins no new transaction; those in flight continue.
             {role === 'relayer' && ' While no relayer settles, signed payments are answered with 503.'}
           </p>
         </WriteButton>
       ) : (
-        <WriteButton
-          act={`Resume ${title}`}
-          scope="operator:wallets"
-          run={() => write(`${path}/resume`)}
-          onDone={reload}
-        >
+        <WriteButton act={`Resume ${title}`} scope="operator:wallets" run={resume} onDone={reload}>
           <p>It sends again, beginning with what waits.</p>
         </WriteButton>
       )}

@@ -1,16 +1,16 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { z } from 'zod';
+import { toOpenApiSchema } from '@tollgate/http';
 
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { GatewayEnvironment } from '../config/gateway.config.js';
 import { createExampleRequest } from '../pages/example-request.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
-import { AGENT_SCHEMAS, addJobExamples, describeRequests } from './agent/agent-schemas.js';
+import { addJobExamples, describeRequests } from './agent/job-requests.js';
 import { describePaidRoute, documentPath, PAID_TAG } from './describe-paid-route.js';
 import { AGENT_TAG, API_KEY_SECURITY, FACILITATOR_TAG } from './describe/openapi-parts.js';
-import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './describe/schemas.js';
-import { FACILITATOR_SCHEMAS } from './facilitator/facilitator-schemas.js';
+import { challengeSchema, problemSchema } from './describe/schemas.js';
+import { facilitatorRequest } from './facilitator/facilitator-schemas.js';
 
 export interface DocsParts {
   readonly app: INestApplication;
@@ -34,18 +34,17 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
   builder.addSecurity(API_KEY_SECURITY, { type: 'http', scheme: 'bearer', bearerFormat: 'tgk_<id>_<secret>' });
   const document = SwaggerModule.createDocument(app, builder.build(), {
     autoTagControllers: false,
-    standardSchemaConverter: (schema) => ({ schema: toJsonSchema(schema as z.ZodType) }),
+    standardSchemaConverter: toOpenApiSchema,
   });
   const example = createExampleRequest(routes, server.publicUrl ?? originOf(server));
   addJobExamples(document, example?.url ?? 'https://api.example.com/v1/quotes');
 
   const paths: OpenAPIObject['paths'] = {};
   const schemas: Record<string, object> = {
-    PaymentChallenge: CHALLENGE_SCHEMA,
-    Problem: PROBLEM_SCHEMA,
-    ...AGENT_SCHEMAS,
+    ...toOpenApiSchema(challengeSchema).components,
+    ...toOpenApiSchema(problemSchema).components,
     ...describeRequests(),
-    ...(facilitator.isServed && FACILITATOR_SCHEMAS),
+    ...(facilitator.isServed && toOpenApiSchema(facilitatorRequest).components),
   };
   for (const route of routes) {
     const item = (paths[documentPath(route.path)] ??= {});
@@ -61,18 +60,6 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
     paths: { ...paths, ...Object.fromEntries(found), ...operations },
     components: { ...document.components, schemas: { ...document.components?.schemas, ...schemas } },
   };
-}
-
-function toJsonSchema(schema: z.ZodType): object {
-  const described = z.toJSONSchema(schema, {
-    io: 'input',
-    // zod leaves out the default of a text that becomes a number.
-    override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
-    },
-  });
-  delete described.$schema;
-  return described;
 }
 
 function originOf({ tlsCert, port }: GatewayEnvironment['server']): string {

@@ -19,7 +19,7 @@ import {
 } from '@tollgate/protocol';
 
 import type { PaidRoute } from '../paywall/route/paid-route.js';
-import { answerWith, describeProblem, ref, RETRY_AFTER } from './describe/openapi-parts.js';
+import { describeProblem, ref, RETRY_AFTER } from './describe/openapi-parts.js';
 
 export const PAID_TAG = 'Paid resources';
 
@@ -162,5 +162,5 @@ function describeChallenge(price: string, isRevisited: boolean): object {
   };
   const headers = { [X_PAYMENT_FAILURE]: failure, ...(isRevisited ? NOT_SIGNED_IN : {}), ...RETRY_AFTER, ...OFFERS };
   const description = `The challenge to pay ${price}; with \`error\` where a payment was refused.`;
-  return answerWith(description, ref('PaymentChallenge'), headers);
+  return { description, headers, content: { 'application/json': { schema: ref('PaymentChallenge') } } };
 }

@@ -12,7 +12,13 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { OptionalCaller } from '../agent/access/caller.js';
-import { DescribeRoute, answerWith, FACILITATOR_TAG, ref, REPLAYED } from '../docs/describe/openapi-parts.js';
+import { DescribeRoute, answerWith, FACILITATOR_TAG, REPLAYED } from '../docs/describe/openapi-parts.js';
+import {
+  discoveryResponse,
+  settleResponse,
+  supportedResponse,
+  verifyResponse,
+} from '../docs/facilitator/facilitator-schemas.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
 import { ForServers } from './facilitator-access.js';
 import { FacilitatorSettlement } from './facilitator-settlement.js';
@@ -37,7 +43,7 @@ export class FacilitatorController {
     settles: false,
     summary: 'Verify a signed payment against payment requirements',
     description: 'Nothing is claimed or settled. An invalid payment is a 200 with `isValid: false`.',
-    answers: { 200: answerWith('The verdict.', ref('VerifyResponse')) },
+    answers: { 200: answerWith('The verdict.', verifyResponse) },
     problems: {
       401: 'The API key is unknown or revoked.',
       503: 'The payment cannot be verified now: send the same request again.',
@@ -64,7 +70,7 @@ export class FacilitatorController {
     answers: {
       200: answerWith(
         'The settlement result.',
-        ref('SettleResponse'),
+        settleResponse,
         REPLAYED('The response is a replay of an earlier one with this key.'),
       ),
     },
@@ -94,10 +100,7 @@ export class FacilitatorController {
   @DescribeRoute(FACILITATOR_TAG, {
     summary: 'The supported kinds of payments',
     answers: {
-      200: answerWith(
-        'The supported kinds of payments, and the accounts that send settlements.',
-        ref('SupportedResponse'),
-      ),
+      200: answerWith('The supported kinds of payments, and the accounts that send settlements.', supportedResponse),
     },
   })
   supported(): Promise<SupportedResponse> {
@@ -110,7 +113,7 @@ export class FacilitatorController {
     summary: 'The paid resources of the gateway',
     description:
       'URLs begin with PUBLIC_URL; the list is empty without it. The payment requirements lack the references that challenges have.',
-    answers: { 200: answerWith('In the order of the routes.', ref('DiscoveryResponse')) },
+    answers: { 200: answerWith('In the order of the routes.', discoveryResponse) },
     problems: { 400: 'A parameter is not valid.' },
   })
   resources(@Query({ schema: listingQuery }) query: ListingQuery): DiscoveryResponse {

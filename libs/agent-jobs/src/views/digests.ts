@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 
 import type { JobRecord } from '@tollgate/journal';
 import { canonicalJson, type AgentJobView } from '@tollgate/protocol';
+import { z } from 'zod';
 
 /** Identifies everything that a job requests; SHA-256, in hexadecimal. */
 export function fingerprintOfJob(
@@ -13,11 +14,8 @@ export function fingerprintOfJob(
 }
 
 /** A call of a plan, as it would be sent. */
-export interface PlannedCall {
-  readonly to: string;
-  readonly data: string;
-  readonly valueWei: string;
-}
+export const plannedCall = z.object({ to: z.string(), data: z.string(), valueWei: z.string() });
+type PlannedCall = z.output<typeof plannedCall>;
 
 /** The calls that a job has planned, in their order; a signature is none, and its money is in the bounds of the plan. */
 export function listCalls({ steps }: Pick<JobRecord, 'steps'>): PlannedCall[] {

@@ -7,32 +7,33 @@ import {
   type LaneStatus,
   type RefusalReason,
 } from '@tollgate/journal';
-import type { Hex, JobState } from '@tollgate/protocol';
-
-/** The nonce that the chain wants and nothing uses: all later transactions of the wallet wait for it. */
-export interface NonceGapView {
-  readonly nonce: number;
-  /** The job that had the nonce; null: none that is stored. */
-  readonly job: FilledJobView | null;
-  /** A worker may fill it without an operator: the journal never had a job for it. */
-  readonly isUnheld: boolean;
-}
+import { JOB_STATES } from '@tollgate/protocol';
+import { z } from 'zod';
 
 /** A job whose transaction a fill takes the place of. */
-export interface FilledJobView {
-  readonly id: string;
-  /** It waits for an operator with its bytes: resuming it sends them, and a fill cancels it. */
-  readonly isParked: boolean;
-  /** Null where its record cannot be read. */
-  readonly state: JobState | null;
-  readonly operation: string | null;
-  /** What the transaction does. */
-  readonly step: string | null;
-  /** Wei that it sends. */
-  readonly valueWei: string | null;
-  /** Hashes of the step's transactions: if one of them is mined after all, it takes the nonce. */
-  readonly transactions: readonly Hex[];
-}
+const filledJob = z.object({
+  id: z.string(),
+  isParked: z
+    .boolean()
+    .describe('It waits for an operator with its bytes: resuming it sends them, and a fill cancels it.'),
+  state: z.enum(JOB_STATES).nullable().describe('Null where its record cannot be read.'),
+  operation: z.string().nullable(),
+  step: z.string().nullable().describe('What the transaction does.'),
+  valueWei: z.string().nullable().describe('Wei that it sends.'),
+  transactions: z
+    .array(z.string())
+    .readonly()
+    .describe("Hashes of the step's transactions: if one of them is mined after all, it takes the nonce."),
+});
+type FilledJobView = z.output<typeof filledJob>;
+
+/** The nonce that the chain wants and nothing uses: all later transactions of the wallet wait for it. */
+export const nonceGap = z.object({
+  nonce: z.int(),
+  job: filledJob.nullable().describe('The job that had the nonce; null: none that is stored.'),
+  isUnheld: z.boolean().describe('A worker may fill it without an operator: the journal never had a job for it.'),
+});
+export type NonceGapView = z.output<typeof nonceGap>;
 
 /** Null: the lane has no gap. */
 export async function describeGap(

@@ -20,15 +20,13 @@ const knownToken = z.object({
 export type KnownToken = z.output<typeof knownToken>;
 
 /** What a wallet's policy allows of one token: base units as decimal text; null: no limit. */
-const walletLimit = z.object({
-  /** As the journal counts it: a token's address, or `native`. */
-  asset: z.string(),
+export const walletLimit = z.object({
+  asset: z.string().describe("As the journal counts it: a token's address, or `native`."),
   symbol: z.string(),
   decimals: z.int(),
   perOperation: baseUnits.nullable(),
   perDay: baseUnits.nullable(),
-  /** An operation that spends more needs an approval. */
-  approvalAbove: baseUnits.nullable(),
+  approvalAbove: baseUnits.nullable().describe('An operation that spends more needs an approval.'),
 });
 export type WalletLimit = z.output<typeof walletLimit>;
 

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import {
   assetName,
   chainAccount,
@@ -7,8 +9,10 @@ import {
   revenueAccount,
   type AccountPosition,
 } from './accounts.js';
-import type { BookedState } from './booked-states.js';
+import { BOOKED_STATES, type BookedState } from './booked-states.js';
 import type { BookedPayment, PaymentReports, ReportedTransfer } from './payment-record.js';
+
+const textOrNull = z.string().nullable();
 
 /** Where money arrives that an event does not say more about: the seller's own settings. */
 export interface BookSeller {
@@ -16,35 +20,39 @@ export interface BookSeller {
   readonly payTo: string;
 }
 
-/** A payment as it is listed and searched. Amounts are base units; null where no event has reported them. */
-export interface BookedFacts {
-  readonly state: BookedState;
-  readonly atMs: number;
-  readonly scheme: string | null;
-  readonly network: string | null;
-  readonly chainId: number | null;
-  readonly asset: string | null;
-  readonly payer: string | null;
-  readonly recipient: string | null;
-  /** The facilitator settled it for another seller: its money is neither revenue nor owed here. */
-  readonly forOther: boolean;
-  readonly route: string | null;
-  /** What was asked for, as it was sent; null once the request was removed. The query only where gateways tell it. */
-  readonly path: string | null;
-  readonly query: string | null;
-  readonly requestId: string | null;
-  readonly transaction: string | null;
-  readonly reason: string | null;
-  readonly amount: string | null;
-  readonly refunded: string;
-}
+/** A payment in a list. Amounts are base units; null where no event has reported them. */
+export const listedPayment = z
+  .object({
+    id: z.string(),
+    state: z.enum(BOOKED_STATES),
+    at: z.string(),
+    scheme: textOrNull,
+    network: textOrNull,
+    asset: textOrNull,
+    payer: textOrNull,
+    recipient: textOrNull,
+    forOther: z
+      .boolean()
+      .describe('The facilitator settled it for another seller: its money is neither revenue nor owed here.'),
+    route: textOrNull,
+    path: textOrNull.describe('As it was sent; null once the request was removed.'),
+    query: textOrNull.describe('Only where gateways tell it.'),
+    requestId: textOrNull,
+    transaction: textOrNull,
+    reason: textOrNull,
+    amount: textOrNull,
+    refunded: z.string(),
+    releaseReason: textOrNull.describe(
+      'Why it was released, as reported last: `reason` is another one once it was refused or closed.',
+    ),
+  })
+  .meta({ id: 'ListedPayment' });
+export type ListedPayment = z.output<typeof listedPayment>;
 
-/** A payment in a list. */
-export interface ListedPayment extends Omit<BookedFacts, 'atMs' | 'chainId'> {
-  readonly id: string;
-  readonly at: string;
-  /** Why it was released, as reported last: `reason` is another one once it was refused or closed. */
-  readonly releaseReason: string | null;
+/** A payment as it is searched. */
+export interface BookedFacts extends Readonly<Omit<ListedPayment, 'id' | 'at' | 'releaseReason'>> {
+  readonly atMs: number;
+  readonly chainId: number | null;
 }
 
 /** Characters of a text that is indexed: PostgreSQL refuses rows of an index above 2,704 bytes. */

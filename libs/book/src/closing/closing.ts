@@ -1,31 +1,33 @@
 import { keccak256Hex, recoverAccount } from '@tollgate/crypto';
-import { canonicalJson, isHash, isRecord, type Hex } from '@tollgate/protocol';
+import { canonicalJson, type Hex } from '@tollgate/protocol';
+import { z } from 'zod';
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** What a closing says: which bookings it covers, their root, and the closing before it. */
-export interface ClosingContent {
-  readonly version: 1;
-  readonly number: number;
-  /** UTC, `2026-11-25`. */
-  readonly day: string;
-  readonly firstBooking: number;
-  readonly lastBooking: number;
-  /** The Merkle root over the content hashes of these bookings. */
-  readonly root: string;
-  /** The chain hash of the last booking, which covers every booking before it. */
-  readonly chainHash: string;
-  /** The hash of the closing before; null for the first. */
-  readonly previous: string | null;
-}
+const closingContent = z.object({
+  version: z.literal(1),
+  number: z.int(),
+  day: z.string().describe('UTC, `2026-11-25`.'),
+  firstBooking: z.int(),
+  lastBooking: z.int(),
+  root: digest.describe('The Merkle root over the content hashes of these bookings.'),
+  chainHash: digest.describe('The chain hash of the last booking, which covers every booking before it.'),
+  previous: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/)
+    .nullable()
+    .describe('The hash of the closing before; null for the first.'),
+});
+export type ClosingContent = z.output<typeof closingContent>;
 
-export interface SignedClosing {
-  readonly content: ClosingContent;
-  /** keccak256 of the content's canonical JSON. */
-  readonly hash: string;
-  /** In lower case. */
-  readonly signer: string;
-  /** r, s and v. */
-  readonly signature: string;
-}
+export const signedClosing = z.object({
+  content: closingContent,
+  hash: z.string().describe("keccak256 of the content's canonical JSON."),
+  signer: z.string().describe('In lower case.'),
+  signature: z.string().describe('r, s and v.'),
+});
+export type SignedClosing = z.output<typeof signedClosing>;
 
 export function closingBytes(content: ClosingContent): Uint8Array {
   return Buffer.from(canonicalJson({ ...content }));
@@ -43,14 +45,5 @@ export function signerOf({ content, hash, signature }: Omit<SignedClosing, 'sign
 
 /** Null when the value is no closing. */
 export function parseClosing(value: unknown): ClosingContent | null {
-  if (!isRecord(value)) return null;
-  const { version, number, day, firstBooking, lastBooking, root, chainHash, previous } = value;
-  const isClosing =
-    version === 1 &&
-    [number, firstBooking, lastBooking].every(Number.isSafeInteger) &&
-    typeof day === 'string' &&
-    [root, chainHash].every((hash) => typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash)) &&
-    (previous === null || isHash(previous));
-  if (!isClosing) return null;
-  return { version, number, day, firstBooking, lastBooking, root, chainHash, previous } as ClosingContent;
+  return closingContent.safeParse(value).data ?? null;
 }

@@ -1,10 +1,10 @@
+import { z } from 'zod';
+
 import { sha256 } from '../bookings/digests.js';
 
 /** One step from a leaf to the root: the hash beside it, and its side. */
-export interface MerkleStep {
-  readonly side: 'left' | 'right';
-  readonly hash: string;
-}
+export const merkleStep = z.object({ side: z.enum(['left', 'right']), hash: z.string().regex(/^[0-9a-f]{64}$/) });
+export type MerkleStep = z.output<typeof merkleStep>;
 
 interface Node {
   readonly hash: string;

@@ -1,25 +1,31 @@
 import { isRecord } from '@tollgate/protocol';
+import { z } from 'zod';
 
 import { requestDigest, sha256 } from '../bookings/digests.js';
-import { parseClosing, signerOf, type SignedClosing } from './closing.js';
-import { followPath, type MerkleStep } from './merkle.js';
+import { parseClosing, signedClosing, signerOf, type SignedClosing } from './closing.js';
+import { followPath, merkleStep } from './merkle.js';
 
 /** A booking, the path from its content's hash to the root of its closing, and the closing. */
-export interface BookingProof {
-  /** The exact text that was hashed. */
-  readonly content: string;
-  readonly path: readonly MerkleStep[];
-  readonly closing: SignedClosing;
-}
+const bookingProof = z.object({
+  content: z.string().describe('The exact text that was hashed.'),
+  path: z.array(merkleStep).readonly(),
+  closing: signedClosing,
+});
+export type BookingProof = z.output<typeof bookingProof>;
 
 /** A file that shows what was booked for a payment, without the database. */
-export interface BookProof {
-  readonly version: 1;
-  readonly payment: string;
-  /** What the salted request hash in the bookings is made of; null without an answer, or once the request was removed. */
-  readonly request: { readonly salt: string; readonly hash: string } | null;
-  readonly bookings: readonly BookingProof[];
-}
+export const bookProof = z.object({
+  version: z.literal(1),
+  payment: z.string(),
+  request: z
+    .object({ salt: z.string(), hash: z.string() })
+    .nullable()
+    .describe(
+      'What the salted request hash in the bookings is made of; null without an answer, or once the request was removed.',
+    ),
+  bookings: z.array(bookingProof).readonly(),
+});
+export type BookProof = z.output<typeof bookProof>;
 
 /** What the checker knows by other means than the file: a day's Merkle root, or the address of the closing key. */
 export type TrustedFact = { readonly root: string } | { readonly key: string };
@@ -62,10 +68,11 @@ function checkBooking(value: unknown, payment: string, trusted: TrustedFact): Ch
   const { content: text, path, closing } = Object(value) as Partial<Record<keyof BookingProof, unknown>>;
   const signed = Object(closing) as Partial<Record<keyof SignedClosing, unknown>>;
   const content = parseClosing(signed.content);
-  if (typeof text !== 'string' || !isPath(path) || content === null) throw new TypeError('The proof is damaged.');
+  const steps = bookingProof.shape.path.safeParse(path);
+  if (typeof text !== 'string' || !steps.success || content === null) throw new TypeError('The proof is damaged.');
   const { id, kind, facts, entries, payment: named } = JSON.parse(text) as Record<string, unknown>;
   if (named !== payment) throw new TypeError(`Booking ${String(id)} is not of the payment that the file names.`);
-  if (followPath(sha256(text), path) !== content.root) {
+  if (followPath(sha256(text), steps.data) !== content.root) {
     throw new TypeError(`Booking ${String(id)}: its content and path do not lead to the root of its closing.`);
   }
   const signer = signerOf({ content, hash: String(signed.hash), signature: String(signed.signature) });
@@ -86,16 +93,4 @@ function assertRequest(booking: number, answer: unknown, request: unknown): void
   if (requestDigest(String(request['salt']), String(request['hash'])) !== answer['request']) {
     throw new TypeError(`Booking ${booking}: it was booked for another request than the file names.`);
   }
-}
-
-function isPath(path: unknown): path is MerkleStep[] {
-  return (
-    Array.isArray(path) &&
-    path.every(
-      (step: unknown) =>
-        isRecord(step) &&
-        (step['side'] === 'left' || step['side'] === 'right') &&
-        /^[0-9a-f]{64}$/.test(String(step['hash'])),
-    )
-  );
 }

@@ -1,23 +1,28 @@
+import { z } from 'zod';
+
 import type { Queryable } from '../database/database.js';
-import type { OperatorAct } from '../posting/record-act.js';
 
-interface ListedAct extends Omit<OperatorAct, 'details'> {
-  readonly id: number;
-  readonly at: string;
-}
+const listedAct = z.object({
+  id: z.int(),
+  at: z.string(),
+  keyId: z.string(),
+  action: z.string(),
+  subject: z.string(),
+  requestId: z.string(),
+});
 
-export interface AuditPage {
-  readonly acts: readonly ListedAct[];
-  /** `before` of the next page; null after the last. */
-  readonly next: number | null;
-}
+export const auditPage = z.object({
+  acts: z.array(listedAct).readonly(),
+  next: z.int().nullable().describe('`before` of the next page; null after the last.'),
+});
+export type AuditPage = z.output<typeof auditPage>;
 
 /** The audit table, newest first. `before`: the id of the act that the page follows. */
 export async function readAudit(
   within: Queryable,
   { limit, before }: { limit: number; before?: number | undefined },
 ): Promise<AuditPage> {
-  const rows = await within.query<Omit<ListedAct, 'at'> & { at: Date }>(
+  const rows = await within.query<Omit<AuditPage['acts'][number], 'at'> & { at: Date }>(
     `SELECT id, at, key_id AS "keyId", action, subject, request_id AS "requestId" FROM audit
       WHERE $1::bigint IS NULL OR id < $1 ORDER BY id DESC LIMIT $2`,
     [before ?? null, limit + 1],

@@ -1,11 +1,13 @@
+import { z } from 'zod';
+
 import type { Queryable } from '../database/database.js';
 
-export interface Balance {
-  readonly account: string;
-  readonly asset: string;
-  /** Base units; a debit is positive, a credit negative. */
-  readonly amount: string;
-}
+export const balance = z.object({
+  account: z.string(),
+  asset: z.string(),
+  amount: z.string().describe('Base units; a debit is positive, a credit negative.'),
+});
+export type Balance = z.output<typeof balance>;
 
 /** The sum of the entries of each account and asset, by name, where it is not zero. They sum to zero in each asset. */
 export function readBalances(within: Queryable): Promise<Balance[]> {

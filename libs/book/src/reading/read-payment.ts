@@ -1,37 +1,32 @@
-import type { ListedPayment } from '../bookings/describe-payment.js';
+import { z } from 'zod';
+
+import { listedPayment, type ListedPayment } from '../bookings/describe-payment.js';
 import type { PaymentReports } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
+import { balance } from './read-balances.js';
 import { findBookedPayment } from './search-payments.js';
 
-export interface BookedEntry {
-  readonly id: number;
-  readonly booking: number;
-  readonly kind: string;
-  readonly bookedAt: string;
-  readonly account: string;
-  readonly asset: string;
-  /** Base units; a debit is positive, a credit negative. */
-  readonly amount: string;
-}
+const bookedEntry = balance.extend({ id: z.int(), booking: z.int(), kind: z.string(), bookedAt: z.string() });
+type BookedEntry = z.output<typeof bookedEntry>;
 
 /** A step in the life of a payment. */
-export interface TimelineStep {
-  readonly step: string;
-  readonly at: string;
-  /** Of `presented`: what was asked for, such as `GET /api/weather/Bern`. */
-  readonly detail?: string;
-}
+const timelineStep = z.object({
+  step: z.string(),
+  at: z.string(),
+  detail: z.string().exactOptional().describe('Of `presented`: what was asked for, such as `GET /api/weather/Bern`.'),
+});
+export type TimelineStep = z.output<typeof timelineStep>;
 
 export interface ReportedPayment extends ListedPayment {
-  /** What the events said, by type. */
   readonly reported: PaymentReports;
 }
 
-export interface PaymentPicture extends ReportedPayment {
-  /** In the order of their times. */
-  readonly timeline: readonly TimelineStep[];
-  readonly entries: readonly BookedEntry[];
-}
+export const paymentPicture = listedPayment.extend({
+  reported: z.custom<PaymentReports>().meta({ type: 'object', description: 'What the events said, by type.' }),
+  timeline: z.array(timelineStep).readonly().describe('In the order of their times.'),
+  entries: z.array(bookedEntry).readonly(),
+});
+export type PaymentPicture = z.output<typeof paymentPicture>;
 
 /** The refunds of a payment whose transfers are booked. */
 export async function readPaidBack(within: Queryable, id: string): Promise<NonNullable<PaymentReports['refunded']>> {

@@ -1,53 +1,54 @@
-import type { BookedState } from '../bookings/booked-states.js';
+import { z } from 'zod';
+
+import { BOOKED_STATES, type BookedState } from '../bookings/booked-states.js';
 import type { Queryable } from '../database/database.js';
 
+const sums = z.record(z.string(), z.string());
+
 /** A part of the summary's time: `[at, at + stepMs)`. */
-export interface SummaryPoint {
-  readonly at: string;
-  /** The seller's own payments by their state now, at the time of their last event. A state without any is missing. */
-  readonly counts: { readonly [State in BookedState]?: number };
-  /** What payments that were answered then brought, less what was refunded of them since, by asset: base units. */
-  readonly sold: Readonly<Record<string, string>>;
-  /** What the facilitator moved to other sellers, by asset: base units. It is in none of the figures above. */
-  readonly forOthers: Readonly<Record<string, string>>;
-  /** Milliseconds from the request to the committed answer; null without one. */
-  readonly p50Ms: number | null;
-  readonly p99Ms: number | null;
-}
+const summaryPoint = z.object({
+  at: z.string(),
+  counts: z
+    .partialRecord(z.enum(BOOKED_STATES), z.int())
+    .describe(
+      "The seller's own payments by their state now, at the time of their last event. A state without any is missing.",
+    ),
+  sold: sums.describe(
+    'What payments that were answered then brought, less what was refunded of them since, by asset: base units.',
+  ),
+  forOthers: sums.describe(
+    'What the facilitator moved to other sellers, by asset: base units. It is in none of the figures above.',
+  ),
+  p50Ms: z.number().nullable().describe('Milliseconds from the request to the committed answer; null without one.'),
+  p99Ms: z.number().nullable(),
+});
 
-/** What the points' `sold` is made of, by route. */
-export interface RouteSales {
-  readonly route: string | null;
-  readonly asset: string;
-  readonly amount: string;
-}
+const routeSales = z.object({ route: z.string().nullable(), asset: z.string(), amount: z.string() });
+export type RouteSales = z.output<typeof routeSales>;
 
-/** How long a step of an answer took: milliseconds, of the payments whose events report both its ends. */
-export interface StepDuration {
-  readonly step: 'verify' | 'reply' | 'fulfil' | 'commit' | 'whole';
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
+const stepDuration = z.object({
+  step: z.enum(['verify', 'reply', 'fulfil', 'commit', 'whole']),
+  p50Ms: z.number(),
+  p99Ms: z.number(),
+});
+export type StepDuration = z.output<typeof stepDuration>;
 
-/** What an account of ours has paid for gas in the last day. */
-export interface GasSpent {
-  readonly sender: string;
-  readonly chainId: number;
-  readonly wei: string;
-  readonly transactions: number;
-}
+const gasSpent = z.object({ sender: z.string(), chainId: z.int(), wei: z.string(), transactions: z.int() });
+export type GasSpent = z.output<typeof gasSpent>;
 
-export interface BookSummary {
-  readonly from: string;
-  readonly to: string;
-  readonly stepMs: number;
-  /** Oldest first, without gaps; the last one is not over yet. */
-  readonly points: readonly SummaryPoint[];
-  /** By amount, the most first. */
-  readonly routes: readonly RouteSales[];
-  readonly durations: readonly StepDuration[];
-  readonly gasOfLastDay: readonly GasSpent[];
-}
+export const bookSummary = z.object({
+  from: z.string(),
+  to: z.string(),
+  stepMs: z.int(),
+  points: z.array(summaryPoint).readonly().describe('Oldest first, without gaps; the last one is not over yet.'),
+  routes: z.array(routeSales).readonly().describe("What the points' `sold` is made of, the most first."),
+  durations: z
+    .array(stepDuration)
+    .readonly()
+    .describe('How long a step of an answer took: milliseconds, of the payments whose events report both its ends.'),
+  gasOfLastDay: z.array(gasSpent).readonly().describe('What each account of ours has paid for gas in the last day.'),
+});
+export type BookSummary = z.output<typeof bookSummary>;
 
 export const SUMMARY_WINDOWS = ['hour', 'day', 'month'] as const;
 export type SummaryWindow = (typeof SUMMARY_WINDOWS)[number];

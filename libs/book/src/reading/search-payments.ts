@@ -1,7 +1,8 @@
 import { RELEASED_STATES } from '@tollgate/refunds';
+import { z } from 'zod';
 
 import type { BookedState } from '../bookings/booked-states.js';
-import type { ListedPayment } from '../bookings/describe-payment.js';
+import { listedPayment, type ListedPayment } from '../bookings/describe-payment.js';
 import type { PaymentReports } from '../bookings/payment-record.js';
 import { parseCursor, writeCursor } from '../database/cursor.js';
 import type { Queryable, SqlValue } from '../database/database.js';
@@ -31,11 +32,11 @@ export interface PaymentSearch {
 export const PAYMENT_ORDERS = ['newest', 'oldest'] as const;
 export type PaymentOrder = (typeof PAYMENT_ORDERS)[number];
 
-export interface PaymentPage {
-  readonly payments: readonly ListedPayment[];
-  /** Continues after this page; null when it was the last. */
-  readonly cursor: string | null;
-}
+export const paymentPage = z.object({
+  payments: z.array(listedPayment).readonly(),
+  cursor: z.string().nullable().describe('Continues after this page; null when it was the last.'),
+});
+export type PaymentPage = z.output<typeof paymentPage>;
 
 const LISTED = `id, state, at, scheme, network, asset, payer, recipient, for_other AS "forOther", route,
   path, query, request_id AS "requestId", transaction, reason, amount::text, refunded::text,

@@ -1,20 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { z } from 'zod';
+
 import { CHAIN_START, nextChainHash } from '../bookings/booking.js';
 import { sha256 } from '../bookings/digests.js';
 import { parseClosing, signerOf, type ClosingContent } from '../closing/closing.js';
 import { hashBookings } from '../closing/hash-bookings.js';
 import type { Queryable } from '../database/database.js';
 
-export interface BookVerdict {
-  readonly bookings: number;
-  readonly entries: number;
-  readonly closings: number;
-  /** The chain hash of the last booking. */
-  readonly chainHash: string;
-  /** The first row that does not fit, as a sentence; null when all do. */
-  readonly broken: string | null;
-}
+export const bookVerdict = z.object({
+  bookings: z.int(),
+  entries: z.int(),
+  closings: z.int(),
+  chainHash: z.string().describe('The chain hash of the last booking.'),
+  broken: z.string().nullable().describe('The first row that does not fit, as a sentence; null when all do.'),
+});
+export type BookVerdict = z.output<typeof bookVerdict>;
 
 interface BookingRow {
   id: number;

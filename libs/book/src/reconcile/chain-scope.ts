@@ -1,11 +1,10 @@
+import { z } from 'zod';
+
 import type { Queryable } from '../database/database.js';
 
 /** What is compared: one asset that arrives at one recipient. Addresses are lower case. */
-export interface ChainScope {
-  readonly chainId: number;
-  readonly asset: string;
-  readonly recipient: string;
-}
+export const chainScope = z.object({ chainId: z.int(), asset: z.string(), recipient: z.string() });
+export type ChainScope = z.output<typeof chainScope>;
 
 /** How far the chain has been read. */
 export interface ChainPosition {

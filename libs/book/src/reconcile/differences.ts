@@ -1,20 +1,26 @@
+import { z } from 'zod';
+
 import type { Queryable } from '../database/database.js';
 import { describeDifference, storeOutgoingEvents } from '../events/outgoing-event.js';
 
 export const DIFFERENCE_LISTS = ['chain_only', 'book_only', 'different'] as const;
 
-/** Something that chain and book do not agree on, and that needs a person. */
-export interface Difference {
+/** Something that chain and book do not agree on, and that needs a person, in a list. */
+export const listedDifference = z
+  .object({
+    subject: z.string().describe('The payment, or the transfer or transaction of ours that no payment is booked for.'),
+    transaction: z.string().nullable(),
+    asset: z.string().describe('`<chainId>:<address>` or `<chainId>:native`.'),
+    amount: z.string().describe('Base units, not negative.'),
+    at: z.string(),
+    reason: z.string(),
+  })
+  .meta({ id: 'ListedDifference' });
+export type ListedDifference = z.output<typeof listedDifference>;
+
+export interface Difference extends Readonly<Omit<ListedDifference, 'at'>> {
   readonly list: (typeof DIFFERENCE_LISTS)[number];
-  /** The payment, or the transfer or transaction of ours that no payment is booked for. */
-  readonly subject: string;
-  readonly transaction: string | null;
-  /** `<chainId>:<address>` or `<chainId>:native`. */
-  readonly asset: string;
-  /** Base units, not negative. */
-  readonly amount: string;
   readonly atMs: number;
-  readonly reason: string;
 }
 
 /** Replaces what the comparison before this one could not explain, and tells others what is new. */

@@ -1,31 +1,36 @@
+import { z } from 'zod';
+
 import type { Queryable } from '../database/database.js';
-import { readCompleteFrom, readChainPosition, type ChainScope } from './chain-scope.js';
-import { DIFFERENCE_LISTS, sumDifferences, type Difference } from './differences.js';
+import { chainScope, readCompleteFrom, readChainPosition, type ChainScope } from './chain-scope.js';
+import { DIFFERENCE_LISTS, listedDifference, sumDifferences, type ListedDifference } from './differences.js';
 import { countWaiting } from './open-questions.js';
 
-/** A difference in a list. */
-export interface ListedDifference extends Omit<Difference, 'list' | 'atMs'> {
-  readonly at: string;
-}
+/** On the chain only, in the book only, and in both with different amounts; the first 1,000 of each. */
+const differences = z.array(listedDifference).readonly();
 
 /** What chain and book do not agree on. */
-export interface Reconciliation extends ChainScope {
-  /** Earlier transfers are not compared. */
-  readonly firstBlock: number | null;
-  /** The newest block that was read, and its time. */
-  readonly block: number | null;
-  readonly readUntil: string | null;
-  /** Every change of money since then is in the book. Earlier money without an event is listed, and not booked. */
-  readonly completeFrom: string | null;
-  /** On the chain only, in the book only, and in both with different amounts; the first 1,000 of each. */
-  readonly chainOnly: readonly ListedDifference[];
-  readonly bookOnly: readonly ListedDifference[];
-  readonly different: readonly ListedDifference[];
-  /** The sum of all differences of each asset, in base units. */
-  readonly unreconciled: readonly { readonly asset: string; readonly amount: string }[];
-  /** Seen lately and not compared yet, at any time. */
-  readonly waiting: { readonly transfers: number; readonly payments: number };
-}
+export const reconciliation = chainScope.extend({
+  firstBlock: z.int().nullable().describe('Earlier transfers are not compared.'),
+  block: z.int().nullable().describe('The newest block that was read.'),
+  readUntil: z.string().nullable().describe('The time of that block.'),
+  completeFrom: z
+    .string()
+    .nullable()
+    .describe(
+      'Every change of money since then is in the book. Earlier money without an event is listed, and not booked.',
+    ),
+  chainOnly: differences,
+  bookOnly: differences,
+  different: differences,
+  unreconciled: z
+    .array(z.object({ asset: z.string(), amount: z.string() }))
+    .readonly()
+    .describe('The sum of all differences of each asset, in base units.'),
+  waiting: z
+    .object({ transfers: z.int(), payments: z.int() })
+    .describe('Seen lately and not compared yet, at any time.'),
+});
+export type Reconciliation = z.output<typeof reconciliation>;
 
 const LISTED = 1_000;
 

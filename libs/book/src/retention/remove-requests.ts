@@ -1,13 +1,13 @@
+import { z } from 'zod';
+
 import type { BookWriter } from '../posting/book-writer.js';
 
-export interface RemovedRequests {
-  /** Payments whose request data was removed. */
-  readonly payments: number;
-  /** Entries of the outbox that were removed. */
-  readonly events: number;
-  /** Events for other programs that were removed. */
-  readonly outgoing: number;
-}
+export const removedRequests = z.object({
+  payments: z.int().describe('Payments whose request data was removed.'),
+  events: z.int().describe('Entries of the outbox that were removed.'),
+  outgoing: z.int().describe('Events for other programs that were removed.'),
+});
+export type RemovedRequests = z.output<typeof removedRequests>;
 
 /** In one transaction, so that what is booked meanwhile never waits for long. */
 const BATCH = 1_000;

@@ -1,5 +1,6 @@
 import { Body, Controller, HttpCode, Inject, Param, Post, Res, UseFilters, UsePipes } from '@nestjs/common';
 import {
+  agentJobView,
   describeAbandoned,
   JOB_NOT_FOUND,
   JOB_REJECTED,
@@ -16,7 +17,7 @@ import { READ_MINED_NONCE, type ReadMinedNonceReply } from '@tollgate/transport'
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 
-import { answerWith, ref } from '../../docs/describe/openapi-parts.js';
+import { answerWith } from '../../docs/describe/openapi-parts.js';
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
 import { AgentConnections } from '../shared/agent-connections.js';
@@ -25,7 +26,6 @@ import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
 import { Jobs } from './jobs.js';
 
 const ID = 'The id of the job.';
-const VIEW = ref('AgentJobView');
 
 const FLOORS_HASH = "must be the hash of the bounds of the plan to approve, the job's `floorsHash`";
 
@@ -43,7 +43,7 @@ const TIMEOUT_MS = 5_000;
 const ForOperators = (summary: string, conflict: string, problems: Record<number, string> = {}): MethodDecorator =>
   ForApiKeys(['operator'], {
     ...{ summary, id: ID },
-    answers: { 200: answerWith('The current state of the job.', VIEW) },
+    answers: { 200: answerWith('The current state of the job.', agentJobView) },
     problems: { ...problems, 404: 'No such job.', 409: conflict },
   });
 
@@ -63,8 +63,8 @@ export class JobDecisionsController {
     summary: 'Cancel a job',
     id: ID,
     answers: {
-      200: answerWith('The job is cancelled.', VIEW),
-      202: answerWith('A transaction is in flight: whichever is mined decides.', VIEW),
+      200: answerWith('The job is cancelled.', agentJobView),
+      202: answerWith('A transaction is in flight: whichever is mined decides.', agentJobView),
     },
     problems: { 404: 'This API key has no such job.', 409: 'It is too late to cancel.' },
   })

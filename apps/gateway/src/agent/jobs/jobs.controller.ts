@@ -13,7 +13,15 @@ import {
   UsePipes,
   type PipeTransform,
 } from '@nestjs/common';
-import { jobQuery, JobRequestError, parseJobRequest, type JobQuery } from '@tollgate/agent-jobs';
+import {
+  agentJobPage,
+  agentJobView,
+  agentPlan,
+  jobQuery,
+  JobRequestError,
+  parseJobRequest,
+  type JobQuery,
+} from '@tollgate/agent-jobs';
 import { type ApiKey, CHECK_REQUEST, onlyFields, ProblemError, refuseRequest } from '@tollgate/http';
 import {
   IDEMPOTENCY_KEY,
@@ -36,8 +44,7 @@ import { JobSubmission, type Submitted } from './job-submission.js';
 import { Jobs } from './jobs.js';
 
 const ID = 'The id of the job.';
-const VIEW = ref('AgentJobView');
-const ACCEPTED = answerWith('The job is in the journal and will be executed.', VIEW, {
+const ACCEPTED = answerWith('The job is in the journal and will be executed.', agentJobView, {
   Location: { description: 'The path of the job.', schema: { type: 'string' } },
   ...REPLAYED('An earlier request created the job.'),
 });
@@ -83,7 +90,7 @@ export class JobsController {
       },
     ],
     body: { schema: ref('AgentJobRequest') },
-    answers: { 200: answerWith('The plan of a dry run.', ref('AgentPlan')), 202: ACCEPTED },
+    answers: { 200: answerWith('The plan of a dry run.', agentPlan), 202: ACCEPTED },
     problems: {
       400: 'The body, the query or the Idempotency-Key is not valid; `problems` lists every mistake.',
       409: 'The Idempotency-Key belongs to another request.',
@@ -114,7 +121,7 @@ export class JobsController {
     description:
       'A key sees its own jobs, an operator all. A page may be short or empty and still have a cursor: continue with it. ' +
       'A job whose record cannot be read is named in `unreadable` instead.',
-    answers: { 200: answerWith(`A page. States are ${JOB_STATES.join(', ')}.`, ref('AgentJobPage')) },
+    answers: { 200: answerWith(`A page. States are ${JOB_STATES.join(', ')}.`, agentJobPage) },
     problems: { 400: 'A parameter is unknown or not valid.' },
   })
   list(@CallerKey() caller: ApiKey, @Query({ schema: jobQuery }) query: JobQuery): Promise<AgentJobPage> {
@@ -125,7 +132,7 @@ export class JobsController {
   @ForApiKeys(['read', 'operator'], {
     summary: 'A job, its steps and its transactions',
     id: ID,
-    answers: { 200: answerWith('The current state of the job.', VIEW) },
+    answers: { 200: answerWith('The current state of the job.', agentJobView) },
     problems: { 404: NO_SUCH_JOB },
   })
   async read(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {

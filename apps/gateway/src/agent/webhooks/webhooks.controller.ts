@@ -12,7 +12,7 @@ import {
   UseFilters,
   UsePipes,
 } from '@nestjs/common';
-import { nameLetter, parseLetterName } from '@tollgate/agent-jobs';
+import { parseLetterName } from '@tollgate/agent-jobs';
 import {
   type ApiKey,
   type ApiKeyScope,
@@ -23,30 +23,22 @@ import {
   type Problem,
 } from '@tollgate/http';
 import { AGENT_OPERATIONS, EVENT_TYPES } from '@tollgate/protocol';
-import {
-  deriveWebhookSecret,
-  describeLetter,
-  describeTarget,
-  type FailedDelivery,
-  type FoundTargets,
-  type TargetName,
-  type WebhookTarget,
-} from '@tollgate/webhooks';
+import { deriveWebhookSecret, type FoundTargets, type TargetName, type WebhookTarget } from '@tollgate/webhooks';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
-import { answerWith, listOf, ref } from '../../docs/describe/openapi-parts.js';
+import { answerWith } from '../../docs/describe/openapi-parts.js';
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey, isOperator } from '../access/caller.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
+import { deadLetterList, describe, describeDead, newWebhook, webhook, webhookList } from './webhook-views.js';
 
 const SCOPES: readonly ApiKeyScope[] = ['read', 'operator'];
 const TARGET = { id: 'The id of the target.', problems: { 404: 'This API key has no such entry.' } };
 const EXAMPLE = { value: { url: 'https://shop.example/hooks/jobs', events: ['transactionFailed'] } };
 const deadLettersQuery = onlyFields({ limit: limitParameter.describe('Maximum number of dead letters.') });
-const list = (name: string, items: string) => ({ type: 'object', properties: { [name]: listOf(ref(items)) } });
 
 const URL_MISSING = 'must be the URL to which events are posted';
 
@@ -78,9 +70,6 @@ const NO_SECRET: Problem = {
   detail: 'Webhooks are not enabled: the operator must set AGENT_SECRET.',
 };
 
-type WebhookView = ReturnType<typeof describe>;
-type DeadLetterView = ReturnType<typeof describeDead>;
-
 /** The webhook targets: an API key manages its own, an operator all. */
 @Controller('agent/webhooks')
 @UseFilters(AgentErrorFilter)
@@ -96,7 +85,7 @@ export class WebhooksController {
     summary: 'Register a webhook target',
     description: 'The secret is shown only in this response.',
     body: { examples: { failures: EXAMPLE } },
-    answers: { 201: answerWith('Registered.', ref('NewWebhook')) },
+    answers: { 201: answerWith('Registered.', newWebhook) },
     problems: {
       400: 'The body is not valid.',
       409: 'The API key has reached its limit of targets.',
@@ -107,7 +96,7 @@ export class WebhooksController {
     @CallerKey() caller: ApiKey,
     @Body({ schema: registrationBody }) registration: WebhookRegistration,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WebhookView & { readonly secret: string }> {
+  ) {
     const { agentSecret } = this.environment.agentJobs;
     if (agentSecret === undefined) throw new ProblemError(NO_SECRET);
     const { webhookTargets } = this.connections;
@@ -134,11 +123,9 @@ export class WebhooksController {
     summary: 'Webhook targets',
     description:
       'A target whose entry cannot be read is named in `unreadable`: it receives no events, and can be removed.',
-    answers: { 200: answerWith('Oldest first.', ref('WebhookList')) },
+    answers: { 200: answerWith('Oldest first.', webhookList) },
   })
-  async list(
-    @CallerKey() caller: ApiKey,
-  ): Promise<{ webhooks: readonly WebhookView[]; unreadable?: readonly string[] }> {
+  async list(@CallerKey() caller: ApiKey) {
     const { targets, unreadable } = await this.#readAll(caller);
     return {
       webhooks: targets.map(describe),
@@ -150,13 +137,13 @@ export class WebhooksController {
   @ForApiKeys(SCOPES, {
     summary: 'Failed deliveries (dead letters)',
     description: 'A read key sees those of its targets, an operator all. Those of a target end with it.',
-    answers: { 200: answerWith('Newest first.', list('deadLetters', 'DeadLetter')) },
+    answers: { 200: answerWith('Newest first.', deadLetterList) },
     problems: { 400: 'The limit is not valid.' },
   })
   async listDeadLetters(
     @CallerKey() caller: ApiKey,
     @Query({ schema: deadLettersQuery }) { limit }: { limit: number },
-  ): Promise<{ deadLetters: readonly DeadLetterView[] }> {
+  ) {
     const { webhookDeliveries } = this.connections;
     const letters = webhookDeliveries.listDead(await this.#readNames(caller), limit);
     return { deadLetters: (await this.connections.within(letters)).map(describeDead) };
@@ -183,9 +170,9 @@ export class WebhooksController {
   @ForApiKeys(SCOPES, {
     ...TARGET,
     summary: 'A webhook target',
-    answers: { 200: answerWith('Without its secret.', ref('Webhook')) },
+    answers: { 200: answerWith('Without its secret.', webhook) },
   })
-  async read(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<WebhookView> {
+  async read(@CallerKey() caller: ApiKey, @Param('id') id: string) {
     return describe(await this.#find(caller, id));
   }
 
@@ -194,9 +181,9 @@ export class WebhooksController {
   @ForApiKeys(SCOPES, {
     ...TARGET,
     summary: 'Enable a disabled webhook target',
-    answers: { 200: answerWith('The target receives only events from now on.', ref('Webhook')) },
+    answers: { 200: answerWith('The target receives only events from now on.', webhook) },
   })
-  async enable(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<WebhookView> {
+  async enable(@CallerKey() caller: ApiKey, @Param('id') id: string) {
     const target = await this.#find(caller, id);
     const enabled = await this.connections.within(this.connections.webhookTargets.enable(target));
     if (enabled === null) throw new ProblemError(NOT_FOUND);
@@ -230,13 +217,4 @@ export class WebhooksController {
   #readAll(caller: ApiKey): Promise<FoundTargets> {
     return this.connections.within(this.connections.webhookTargets.list(isOperator(caller) ? undefined : caller.id));
   }
-}
-
-function describe(target: WebhookTarget) {
-  return { ...describeTarget(target), operations: target.operations };
-}
-
-function describeDead(letter: FailedDelivery) {
-  const { keyId, id } = letter.target;
-  return { id: nameLetter(letter.event.id, id), keyId, ...describeLetter(letter) };
 }

@@ -1,35 +1,24 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
+import type { z } from 'zod';
 
 export const AGENT_TAG = 'Agent jobs';
 export const FACILITATOR_TAG = 'Facilitator';
 export const API_KEY_SECURITY = 'ApiKey';
 
-/** Building blocks of the OpenAPI document. */
-export const text = { type: 'string' };
-export const integer = { type: 'integer' };
-export const flag = { type: 'boolean' };
-
-export const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', schema: integer } };
+export const RETRY_AFTER = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } };
 
 export const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
-export const listOf = (items: object): object => ({ type: 'array', items });
-
-/** An object schema in which all properties but the `optional` ones are required. */
-export function record(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', properties, required };
-}
 
 /** The header of a replayed response. */
 export const REPLAYED = (description: string): object => ({
-  [IDEMPOTENT_REPLAYED]: { description, schema: { ...text, enum: ['true'] } },
+  [IDEMPOTENT_REPLAYED]: { description, schema: { type: 'string', enum: ['true'] } },
 });
 
 /** A response with a JSON body. */
-export function answerWith(description: string, schema: object, headers: object = {}): object {
-  return { description, headers, content: { 'application/json': { schema } } };
+export function answerWith(description: string, answer: z.ZodType, headers: object = {}): object {
+  return { description, headers, standardSchema: answer };
 }
 
 export function describeProblem(description: string, headers: object = {}): object {

@@ -1,44 +1,42 @@
+import { jobFailure } from '@tollgate/agent-jobs';
 import { PROBLEM_CODES } from '@tollgate/http';
-
-import { integer, listOf, record, ref, text } from './openapi-parts.js';
+import { z } from 'zod';
 
 /** Specification, "PaymentRequirement" and "PaymentRequirement.extra". */
-const REQUIREMENT_SCHEMA = record({
-  scheme: { ...text, enum: ['exact'] },
-  network: text,
-  maxAmountRequired: { ...text, description: 'decimal integer in base units of the asset' },
-  resource: text,
-  description: text,
-  mimeType: text,
-  payTo: text,
-  maxTimeoutSeconds: integer,
-  asset: text,
-  extra: record({ name: text, version: text, reference: text }),
+const requirement = z.object({
+  scheme: z.enum(['exact']),
+  network: z.string(),
+  maxAmountRequired: z.string().describe('decimal integer in base units of the asset'),
+  resource: z.string(),
+  description: z.string(),
+  mimeType: z.string(),
+  payTo: z.string(),
+  maxTimeoutSeconds: z.int(),
+  asset: z.string(),
+  extra: z.object({ name: z.string(), version: z.string(), reference: z.string() }),
 });
 
 /** Specification, "PaymentChallenge". */
-export const CHALLENGE_SCHEMA = record(
-  {
-    x402Version: { ...integer, enum: [1] },
-    accepts: { ...listOf(REQUIREMENT_SCHEMA), minItems: 1 },
-    error: { ...text, description: 'present when a payment was refused' },
-  },
-  ['error'],
-);
+export const challengeSchema = z
+  .object({
+    x402Version: z.int().meta({ enum: [1] }),
+    accepts: z.array(requirement).min(1),
+    error: z.string().exactOptional().describe('present when a payment was refused'),
+  })
+  .meta({ id: 'PaymentChallenge' });
 
 /** RFC 9457. */
-export const PROBLEM_SCHEMA = record(
-  {
-    type: { ...text, description: '`urn:tollgate:error:` and the code' },
-    title: text,
-    status: integer,
-    detail: text,
-    code: { ...text, enum: [...PROBLEM_CODES] },
-    requestId: text,
-    problems: { ...listOf(text), description: 'every mistake in the request' },
-    failure: ref('JobFailure'),
-    state: { ...text, description: 'state of the job' },
-    floorsHash: { ...text, description: 'hash of the current plan' },
-  },
-  ['problems', 'failure', 'state', 'floorsHash'],
-);
+export const problemSchema = z
+  .object({
+    type: z.string().describe('`urn:tollgate:error:` and the code'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.enum(PROBLEM_CODES),
+    requestId: z.string(),
+    problems: z.array(z.string()).exactOptional().describe('every mistake in the request'),
+    failure: jobFailure.exactOptional(),
+    state: z.string().exactOptional().describe('state of the job'),
+    floorsHash: z.string().exactOptional().describe('hash of the current plan'),
+  })
+  .meta({ id: 'Problem' });

@@ -1,79 +1,98 @@
 import { PAYMENT_FAILURES } from '@tollgate/protocol';
+import { z } from 'zod';
 
-import { flag, integer, listOf, record, ref, text } from '../describe/openapi-parts.js';
+const address = z.string().meta({ pattern: '^0x[0-9a-fA-F]{40}$' });
+const baseUnits = z
+  .string()
+  .meta({ pattern: '^[0-9]{1,78}$', description: 'decimal integer in base units of the asset' });
+const version = z.int().meta({ enum: [1, 2] });
+const extra = z
+  .object({ name: z.string().exactOptional(), version: z.string().exactOptional() })
+  .describe("the token's EIP-712 domain, and further fields of the scheme");
+const reason = z.string().describe('a reason defined by the x402 version of the request');
+const message = z.union([z.enum(PAYMENT_FAILURES), z.string()]).describe('the code of the failure, or a sentence');
+const terms = z.object({
+  scheme: z.string(),
+  network: z.string(),
+  asset: address,
+  payTo: address,
+  maxTimeoutSeconds: z.int(),
+  extra: extra.exactOptional(),
+});
 
-const address = { ...text, pattern: '^0x[0-9a-fA-F]{40}$' };
-const baseUnits = { ...text, pattern: '^[0-9]{1,78}$', description: 'decimal integer in base units of the asset' };
-const version = { ...integer, enum: [1, 2] };
-const extra = {
-  type: 'object',
-  properties: { name: text, version: text },
-  description: "the token's EIP-712 domain, and further fields of the scheme",
-};
-const terms = { scheme: text, network: text, asset: address, payTo: address, maxTimeoutSeconds: integer, extra };
-const failure = { ...text, enum: [...PAYMENT_FAILURES] };
+const requirementV1 = terms
+  .extend({
+    network: z.string().meta({ examples: ['sei-testnet'] }),
+    maxAmountRequired: baseUnits,
+    resource: z.string().exactOptional(),
+    description: z.string().exactOptional(),
+    mimeType: z.string().exactOptional(),
+  })
+  .meta({ id: 'RequirementV1' });
+const requirementV2 = terms
+  .extend({ network: z.string().meta({ examples: ['eip155:1328'] }), amount: baseUnits })
+  .meta({ id: 'RequirementV2' });
 
-/** The request and response schemas of the facilitator. */
-export const FACILITATOR_SCHEMAS: Readonly<Record<string, object>> = {
-  RequirementV1: record(
-    {
-      ...{ ...terms, network: { ...text, examples: ['sei-testnet'] }, maxAmountRequired: baseUnits },
-      ...{ resource: text, description: text, mimeType: text },
-    },
-    ['extra', 'resource', 'description', 'mimeType'],
-  ),
-  RequirementV2: record({ ...terms, network: { ...text, examples: ['eip155:1328'] }, amount: baseUnits }, ['extra']),
-  FacilitatorRequest: record(
-    {
-      x402Version: version,
-      paymentPayload: { type: 'object', description: 'as the client sent it, decoded' },
-      paymentRequirements: { anyOf: [ref('RequirementV1'), ref('RequirementV2')] },
-    },
-    ['x402Version'],
-  ),
-  VerifyResponse: record(
-    {
-      isValid: flag,
-      invalidReason: { ...text, description: 'a reason defined by the x402 version of the request' },
-      invalidMessage: { anyOf: [failure, text], description: 'the code of the failure, or a sentence' },
-      payer: address,
-    },
-    ['invalidReason', 'invalidMessage', 'payer'],
-  ),
-  SettleResponse: record(
-    {
-      success: flag,
-      errorReason: { ...text, description: 'a reason defined by the x402 version of the request' },
-      errorMessage: { anyOf: [failure, text], description: 'the code of the failure, or a sentence' },
-      payer: address,
-      transaction: { ...text, pattern: '^(0x[0-9a-f]{64})?$', description: 'empty where there is none' },
-      network: text,
-      amount: { ...baseUnits, description: 'settled amount in base units' },
-    },
-    ['errorReason', 'errorMessage', 'payer', 'amount'],
-  ),
-  SupportedResponse: record({
-    kinds: listOf(record({ x402Version: version, scheme: text, network: text, extra: { type: 'object' } }, ['extra'])),
-    extensions: listOf(text),
-    signers: {
-      type: 'object',
-      additionalProperties: listOf(address),
-      description: 'accounts that send settlements, by network pattern',
-    },
-  }),
-  DiscoveryResponse: record({
+export const facilitatorRequest = z
+  .object({
+    x402Version: version.exactOptional(),
+    paymentPayload: z.custom<object>().meta({ type: 'object', description: 'as the client sent it, decoded' }),
+    paymentRequirements: z.union([requirementV1, requirementV2]),
+  })
+  .meta({ id: 'FacilitatorRequest' });
+
+export const verifyResponse = z
+  .object({
+    isValid: z.boolean(),
+    invalidReason: reason.exactOptional(),
+    invalidMessage: message.exactOptional(),
+    payer: address.exactOptional(),
+  })
+  .meta({ id: 'VerifyResponse' });
+
+export const settleResponse = z
+  .object({
+    success: z.boolean(),
+    errorReason: reason.exactOptional(),
+    errorMessage: message.exactOptional(),
+    payer: address.exactOptional(),
+    transaction: z.string().meta({ pattern: '^(0x[0-9a-f]{64})?$', description: 'empty where there is none' }),
+    network: z.string(),
+    amount: baseUnits.exactOptional().describe('settled amount in base units'),
+  })
+  .meta({ id: 'SettleResponse' });
+
+const kind = z.object({
+  x402Version: version,
+  scheme: z.string(),
+  network: z.string(),
+  extra: z.custom<object>().meta({ type: 'object' }).exactOptional(),
+});
+export const supportedResponse = z
+  .object({
+    kinds: z.array(kind),
+    extensions: z.array(z.string()),
+    signers: z.record(z.string(), z.array(address)).describe('accounts that send settlements, by network pattern'),
+  })
+  .meta({ id: 'SupportedResponse' });
+
+const listedResource = z.object({
+  resource: z.string(),
+  type: z.enum(['http']),
+  x402Version: version,
+  accepts: z.array(z.union([requirementV1, requirementV2])),
+  lastUpdated: z.string().meta({ format: 'date-time' }),
+  description: z.string(),
+  mimeType: z.string(),
+  metadata: z.object({ methods: z.array(z.string()) }),
+});
+export const discoveryResponse = z
+  .object({
     x402Version: version,
-    items: listOf(
-      record({
-        ...{ resource: text, type: { ...text, enum: ['http'] }, x402Version: version },
-        ...{ accepts: listOf({ anyOf: [ref('RequirementV1'), ref('RequirementV2')] }) },
-        ...{ lastUpdated: { ...text, format: 'date-time' }, description: text, mimeType: text },
-        metadata: record({ methods: listOf(text) }),
-      }),
-    ),
-    pagination: record({ limit: integer, offset: integer, total: integer }),
-  }),
-};
+    items: z.array(listedResource),
+    pagination: z.object({ limit: z.int(), offset: z.int(), total: z.int() }),
+  })
+  .meta({ id: 'DiscoveryResponse' });
 
 const requirement = {
   scheme: 'exact',

@@ -1,0 +1,16 @@
+export { OPERATOR_ROUTES, type OperatorRoute } from './routes.js';
+export type { AnswerOfRoute, AskedOfRoute, RouteName, SentToRoute } from './route-types.js';
+export type {
+  BookHealth,
+  LimitToday,
+  OperatorFill,
+  OperatorJob,
+  OperatorJobPage,
+  OperatorRefund,
+  OperatorRefundPage,
+  OperatorWallet,
+  ReconcileAnswer,
+  SellerFacts,
+  Trouble,
+} from './answers.js';
+export { END_OF_TIME_MS } from './time-parameter.js';
