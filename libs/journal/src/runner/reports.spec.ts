@@ -1,7 +1,7 @@
 import { BOOK_GROUP, laneBookKey, parseBookEvent, type BookEvent, type UnknownBookEvent } from '@tollgate/book-events';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useLanes } from '../../test/lane-fixture.js';
 import { nameLane } from '../jobs/keys.js';
 import { reportJobTransaction } from '../steps/report-transaction.js';
 import { Journal } from '../store/journal.js';
@@ -9,17 +9,7 @@ import { Journal } from '../store/journal.js';
 const REPORTED = { report: reportJobTransaction };
 
 describe('what a lane reports to the book', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(() => fixture.endWorkers());
+  const fixture = useLanes();
 
   const stream = (): string => laneBookKey(nameLane(fixture.lane));
   const readReports = async (): Promise<(BookEvent | UnknownBookEvent)[]> =>
