@@ -26,7 +26,8 @@ describe('the deliveries to webhook targets', () => {
     return result.target;
   };
   const announce = (number: number, at = Date.now()) => ({
-    ...{ keyId: 'one', order: number },
+    keyId: 'one',
+    order: number,
     event: { id: `e:${number}`, type: 'jobCompleted', at: new Date(at).toISOString() },
   });
   const add = (numbers: readonly number[], { to = target, most = 100, inAll = 1_000 } = {}) =>

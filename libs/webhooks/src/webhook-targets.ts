@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-import type { TargetRules } from '@tollgate/http';
+import { type TargetRules, assertPublicTarget, TargetRefusedError } from '@tollgate/http';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 import { z } from 'zod';
 
-import { findUrlFault } from './find-url-fault.js';
 import addTarget from './scripts/add-target.lua';
 import changeTarget from './scripts/change-target.lua';
 import removeTarget from './scripts/remove-target.lua';
@@ -16,38 +15,27 @@ import { keyOf, type WebhookSubject } from './subject.js';
 export const DISABLED_REASONS = ['by_owner', 'gone', 'key_revoked'] as const;
 type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** An address to which events are posted. Its secret is derived from its id, and stored nowhere. */
-export interface WebhookTarget {
-  /** `wh_` and 24 hexadecimal digits; not secret. */
-  id: string;
-  /** The API key that registered it, and whose events it receives. */
-  keyId: string;
-  url: string;
-  /** Empty: all. A word that only a later release knows matches nothing. */
-  events: readonly string[];
-  /** Empty: all. */
-  operations: readonly string[];
-  /** It receives the events of all keys. */
-  hearsAll: boolean;
-  /** On Redis's clock. */
-  createdAtMs: number;
-  /** The least order of an event that it receives: events from before its registration are not posted. */
-  from: number;
-  disabled: DisabledReason | null;
-}
-
 const storedTarget = z.object({
+  /** `wh_` and 24 hexadecimal digits; not secret. */
   id: z.string(),
+  /** The API key that registered it, and whose events it receives. */
   keyId: z.string(),
   url: z.string(),
-  // Not only the known words: what a later release has stored must remain readable.
+  /** Empty: all. A word that only a later release knows matches nothing. */
   events: z.array(z.string()),
+  /** Empty: all. */
   operations: z.array(z.string()),
+  /** It receives the events of all keys. */
   hearsAll: z.boolean(),
+  /** On Redis's clock. */
   createdAtMs: z.int(),
+  /** The least order of an event that it receives: events from before its registration are not posted. */
   from: z.int(),
   disabled: z.enum(DISABLED_REASONS).nullable(),
 });
+
+/** An address to which events are posted. Its secret is derived from its id, and stored nowhere. */
+export type WebhookTarget = z.infer<typeof storedTarget>;
 
 /** Null when the entry is damaged or foreign. */
 function parseWebhookTarget({ keyId, id }: TargetName, text: string): WebhookTarget | null {
@@ -245,4 +233,18 @@ export function isWanted({ events, operations, from }: WebhookTarget, { order, e
     (events.length === 0 || events.includes(event.type)) &&
     (operations.length === 0 || (event.operation !== undefined && operations.includes(event.operation)))
   );
+}
+
+const URL_MAX = 2_048;
+
+/** Why events cannot be posted to the URL, as a sentence for the registrant; null: they can. */
+async function findUrlFault(url: string, rules: TargetRules): Promise<string | null> {
+  if (url.length > URL_MAX) return `The URL is longer than ${URL_MAX} characters.`;
+  try {
+    await assertPublicTarget(url, rules);
+    return null;
+  } catch (error) {
+    if (error instanceof TargetRefusedError) return error.message;
+    throw error;
+  }
 }

@@ -121,8 +121,13 @@ describe('a gap in the nonces of a wallet', () => {
     const gap = await waitForGap();
     await runner.stop();
     const foreign = await privateKeyToAccount(fixture.privateKey).signTransaction({
-      ...{ chainId: fixture.chain.chainId, type: 'eip1559', nonce: 41, to: RECEIVER, gas: 21_000n },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n },
+      chainId: fixture.chain.chainId,
+      type: 'eip1559',
+      nonce: 41,
+      to: RECEIVER,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
     });
     await fixture.rpc('eth_sendRawTransaction', [foreign]);
     const jobId = await fill(gap);

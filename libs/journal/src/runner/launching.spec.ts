@@ -35,8 +35,18 @@ describe('a job that is signed before it is submitted', () => {
     const request = async (changes: Partial<LaunchRequest> = {}): Promise<LaunchRequest> => {
       const { token } = (await fixture.journal.takeLease(fixture.lane, 'worker', 60_000))!;
       return {
-        ...{ lane: fixture.lane, jobId: createJobId(fixture.lane), operation: 'swap', input: null, wallet: 'main' },
-        ...{ keyId: 'key-1', steps: [sampleStep()], plan: null, floorsHash: 'none', token, maxInFlight: 9, nonce: 41 },
+        lane: fixture.lane,
+        jobId: createJobId(fixture.lane),
+        operation: 'swap',
+        input: null,
+        wallet: 'main',
+        keyId: 'key-1',
+        steps: [sampleStep()],
+        plan: null,
+        floorsHash: 'none',
+        token,
+        maxInFlight: 9,
+        nonce: 41,
         attempt: sampleAttempt(),
         ...changes,
       };

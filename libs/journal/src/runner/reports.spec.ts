@@ -26,9 +26,17 @@ describe('what a lane reports to the book', () => {
       type: 'job_transaction',
       payment: '',
       facts: {
-        ...{ chainId: fixture.lane.chainId, wallet: fixture.lane.address, jobId, operation: 'transfer', step: 0 },
-        ...{ transaction: step!.mined!.hash, nonce: fixture.firstNonce, outcome: 'success', kind: 'first' },
-        ...{ blockNumber: step!.mined!.blockNumber, blockHash: step!.mined!.blockHash },
+        chainId: fixture.lane.chainId,
+        wallet: fixture.lane.address,
+        jobId,
+        operation: 'transfer',
+        step: 0,
+        transaction: step!.mined!.hash,
+        nonce: fixture.firstNonce,
+        outcome: 'success',
+        kind: 'first',
+        blockNumber: step!.mined!.blockNumber,
+        blockHash: step!.mined!.blockHash,
         gasUsed: expect.stringMatching(/^[1-9]\d+$/),
         effectiveGasPrice: expect.stringMatching(/^[1-9]\d+$/),
       },
@@ -77,7 +85,10 @@ describe('what a lane reports to the book', () => {
     const lease = (await journal.takeLease(fixture.lane, 'another', 60_000))!;
     const { transaction: hash, blockNumber, blockHash } = report.facts;
     await journal.finishMined({
-      ...{ jobId, stepIndex: 0, token: lease.token, mined: { hash, blockNumber, blockHash } },
+      jobId,
+      stepIndex: 0,
+      token: lease.token,
+      mined: { hash, blockNumber, blockHash },
       report: { type: 'job_transaction', facts: report.facts },
     });
     expect(await readReports()).toHaveLength(1);
