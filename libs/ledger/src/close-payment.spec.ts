@@ -53,7 +53,10 @@ describe('closing a payment for a refund', () => {
     const old = { ...request.candidates[0]!, minedAtMs: ledger.nowMs() - 86_400_000 };
     expect(await ledger.claim({ ...request, candidates: [old] })).toEqual({ ...REFUNDED, id });
     expect(await ledger.close({ id, refund: 'refund-2', reason: null, allowsAnswered: true })).toEqual({
-      ...{ outcome: 'closed_before', by: 'refund-1', sinceMs: expect.any(Number), paid: [] },
+      outcome: 'closed_before',
+      by: 'refund-1',
+      sinceMs: expect.any(Number),
+      paid: [],
     });
     const { payments } = await listPayments(redis, { state: 'refunding', limit: 1000 });
     expect(payments).toContainEqual(expect.objectContaining({ id, hasRetryKey: false }));

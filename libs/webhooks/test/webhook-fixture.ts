@@ -133,12 +133,18 @@ class WebhookFixture {
 
   #create({ settings, allowPrivateTargets = true, nameServers }: StartOptions): Webhooks {
     return new Webhooks({
-      ...{ redis: this.redis, subject: 'jobs', registry: this.registry, metrics: METRICS },
+      redis: this.redis,
+      subject: 'jobs',
+      registry: this.registry,
+      metrics: METRICS,
       secretOf: (targetId) => deriveWebhookSecret(SECRET, targetId),
       rules: { allowPrivateTargets, ...(nameServers && { nameServers }) },
       settings: {
         ...new WebhookEnvironment(),
-        ...{ webhookAttempts: 3, webhookFirstRetryMs: 20, webhookLongestRetryMs: 100, webhookTimeoutMs: 5_000 },
+        webhookAttempts: 3,
+        webhookFirstRetryMs: 20,
+        webhookLongestRetryMs: 100,
+        webhookTimeoutMs: 5_000,
         ...settings,
       },
     });

@@ -25,10 +25,7 @@ describe('a nonce that the chain wants and no step in flight has', () => {
   const noteGap = (nonce: number | null = 7) => journal.noteGap(lane, { token, nonce });
   const readGap = async () => (await journal.readLane(lane)).gap;
   const fill = (hadBy: string | null, changes: Partial<FillRequest> = {}): Promise<FillResult> =>
-    journal.fillNonce({
-      ...{ lane, nonce: 7, wallet: 'main', keyId: 'operator', hadBy, mostPerHour: null },
-      ...changes,
-    });
+    journal.fillNonce({ lane, nonce: 7, wallet: 'main', keyId: 'operator', hadBy, mostPerHour: null, ...changes });
 
   const jobIdOf = (result: FillResult): string => {
     if (result.outcome === 'refused') throw new Error(result.reason);
@@ -84,8 +81,12 @@ describe('a nonce that the chain wants and no step in flight has', () => {
     await noteGap();
     const jobId = jobIdOf(await fill(ended));
     expect(await journal.readJob(jobId)).toMatchObject({
-      ...{ state: 'RESERVED', operation: 'fillNonce', keyId: 'operator', wallet: 'main' },
-      ...{ input: { nonce: 7, hadBy: ended }, steps: [{ nonce: 7, voided: true, value: 0n, to: lane.address }] },
+      state: 'RESERVED',
+      operation: 'fillNonce',
+      keyId: 'operator',
+      wallet: 'main',
+      input: { nonce: 7, hadBy: ended },
+      steps: [{ nonce: 7, voided: true, value: 0n, to: lane.address }],
     });
     expect(await journal.readInFlight(lane)).toEqual([{ jobId, stepIndex: 0, nonce: 7 }]);
     expect(await journal.readOpenJobs(lane)).toEqual([jobId]);
@@ -158,8 +159,10 @@ describe('a nonce that the chain wants and no step in flight has', () => {
       await noteGap();
       expect(await fill(jobId)).toEqual({ outcome: 'done', jobId });
       expect(await journal.readJob(jobId)).toMatchObject({
-        ...{ state, failure: null, ending: { state: 'CANCELLED', failure: { code: 'NONCE_FILLED' } } },
-        ...{ steps: [{ nonce: 7, voided: true, mined: null }] },
+        state,
+        failure: null,
+        ending: { state: 'CANCELLED', failure: { code: 'NONCE_FILLED' } },
+        steps: [{ nonce: 7, voided: true, mined: null }],
       });
       expect(await journal.readInFlight(lane)).toEqual([{ jobId, stepIndex: 0, nonce: 7 }]);
       expect(await fill(jobId)).toEqual({ outcome: 'unchanged', jobId });
@@ -238,7 +241,8 @@ describe('a nonce that the chain wants and no step in flight has', () => {
         expect(outcome).toBe('done');
         await journal.endFill({
           jobId: jobIdOf({ outcome: 'done', ...of } as FillResult),
-          ...{ stepIndex: 0, token },
+          stepIndex: 0,
+          token,
           failure: FAILURE,
         });
       }
