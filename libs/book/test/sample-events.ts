@@ -9,6 +9,7 @@ import {
 } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
 
+import type { NewBooking } from '../src/bookings/booking.js';
 import type { DeliveredEvent } from '../src/posting/take-events.js';
 
 export const ASSET: Hex = `0x${'a5'.repeat(20)}`;
@@ -97,4 +98,14 @@ export function deliver(event: BookEvent, id = `${START_MS}-${++delivered}`): De
   const named = { v: String(BOOK_EVENT_VERSION), type, at: String(atMs), payment, facts: JSON.stringify(facts) };
   const fields = Object.entries(named).flat();
   return { stream: bucketEventsKey(0), id, fields, event: parseBookEvent(fields) };
+}
+
+/** Bookings of two entries each, of no payment. */
+export function sampleBookings(count: number): NewBooking[] {
+  const line = { asset: '1328:x', amount: '1' };
+  const lines = [
+    { ...line, account: 'refunds' },
+    { ...line, account: 'owed:refused', amount: '-1' },
+  ];
+  return Array.from({ length: count }, () => ({ kind: 'payment', payment: null, atMs: 0, facts: {}, lines }));
 }

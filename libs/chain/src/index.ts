@@ -30,7 +30,7 @@ export type { PermitQuestion, PermitView } from './contracts/permit2/permit-view
 export type { StatedDomain } from './contracts/token-domain.js';
 export { isExpectedFactory, listFactories, NO_FACTORIES } from './contracts/wallet-factories.js';
 export type { Deployment, WalletFactories } from './contracts/wallet-factories.js';
-export { FeeQuotes } from './fees/fee-quotes.js';
+export { FeeQuotes, readFees } from './fees/fee-quotes.js';
 export { ChainHistory, type CostedReceipt } from './history/chain-history.js';
 export { type TransferPage, TransferWalk } from './history/transfer-walk.js';
 export { findAuthorizationUse } from './nonce-uses/find-authorization-use.js';

@@ -4,6 +4,7 @@ import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { privateKeyToAddress } from 'viem/accounts';
 
+import { startRpcProxy, type RpcProxy } from '../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { bundleProgram } from '../../../test/harness/stack/bundle-program.js';
@@ -31,10 +32,10 @@ export interface MinedTransaction {
   hash: Hex;
 }
 
-/** Fast enough for a test; a real chain is polled less often. */
 /** What fits into an environment variable. */
 type NumberSettings = Partial<Omit<LaneSettings, 'names'>>;
 
+/** Fast enough for a test; a real chain is polled less often. */
 export const QUICK: NumberSettings = {
   pollMs: 20,
   reconcileMs: 100,
@@ -53,26 +54,28 @@ export class LaneFixture {
   readonly #children: Child[] = [];
   readonly #chains: Chain[] = [];
   #owners = 0;
+  server!: BorrowedRedis;
+  redis!: Redis;
+  journal!: Journal;
+  chain!: Devnet;
   lane!: LaneId;
   privateKey!: Hex;
   firstNonce = 0;
   troubles: unknown[] = [];
 
-  private constructor(
-    readonly server: BorrowedRedis,
-    readonly redis: Redis,
-    readonly journal: Journal,
-    readonly chain: Devnet,
-  ) {}
-
   /** @param own a Redis that the test kills or configures */
   static async start(options: ChainOptions = {}, own?: BorrowedRedis): Promise<LaneFixture> {
-    const [server, chain] = await Promise.all([own ?? borrowRedis(), startChain(options)]);
-    const redis = new Redis(server.url);
-    redis.on('error', () => undefined);
-    const journal = new Journal({ redis, timeoutMs: 30_000 });
-    await journal.open();
-    return new LaneFixture(server, redis, journal, chain);
+    const fixture = new LaneFixture();
+    await fixture.open(options, own);
+    return fixture;
+  }
+
+  async open(options: ChainOptions = {}, own?: BorrowedRedis): Promise<void> {
+    [this.server, this.chain] = await Promise.all([own ?? borrowRedis(), startChain(options)]);
+    this.redis = new Redis(this.server.url);
+    this.redis.on('error', () => undefined);
+    this.journal = new Journal({ redis: this.redis, timeoutMs: 30_000 });
+    await this.journal.open();
   }
 
   async stop(): Promise<void> {
@@ -81,7 +84,7 @@ export class LaneFixture {
   }
 
   /** A new wallet with the given nonce and balance, and its adopted lane. */
-  async useNewWallet({ balance = 10n ** 20n, nonce = 41 } = {}): Promise<void> {
+  async useNewWallet({ balance = 10n ** 20n, nonce = 41 }: { balance?: bigint | undefined; nonce?: number } = {}) {
     this.privateKey = `0x${randomBytes(32).toString('hex')}`;
     const address = privateKeyToAddress(this.privateKey);
     this.lane = createLaneId(this.chain.chainId, address);
@@ -228,4 +231,33 @@ export class LaneFixture {
       .map(({ from, to, nonce, input, hash }) => ({ from, to, nonce: Number(nonce), input, hash }))
       .sort((a, b) => a.nonce - b.nonce);
   }
+}
+
+interface UsedLanes {
+  balance?: bigint;
+  /** Default: a borrowed one. */
+  startRedis?: () => Promise<BorrowedRedis>;
+}
+
+/** The fixture for the tests of a file: before each a new wallet, after each no worker and no pending transaction. */
+export function useLanes({ balance, startRedis }: UsedLanes = {}): LaneFixture {
+  const fixture = new LaneFixture();
+  beforeAll(async () => fixture.open({}, await startRedis?.()));
+  beforeEach(() => fixture.useNewWallet({ balance }));
+  afterEach(async () => {
+    await fixture.endWorkers();
+    await fixture.rpc('anvil_dropAllTransactions');
+    await fixture.rpc('evm_setAutomine', [true]);
+  });
+  afterAll(() => fixture.stop());
+  return fixture;
+}
+
+/** Beside the fixture a proxy before its chain, which forwards everything again after each test. */
+export function useProxiedLanes(used: UsedLanes & { path?: string } = {}): { fixture: LaneFixture; proxy: RpcProxy } {
+  const [fixture, proxy] = [useLanes(used), {} as RpcProxy];
+  beforeAll(async () => Object.assign(proxy, await startRpcProxy(fixture.chain.rpcUrl, used.path)));
+  afterEach(() => proxy.reset());
+  afterAll(() => proxy.stop());
+  return { fixture, proxy };
 }

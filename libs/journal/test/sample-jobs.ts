@@ -43,7 +43,11 @@ export function samplePayment(from: Hex): Record<PaymentToSign['kind'], PaymentT
 
 /** A step that is a signed payment. */
 export const sampleSignature = (from: Hex): PlannedStep & Required<Pick<PlannedStep, 'signs'>> => ({
-  ...{ label: 'Pay 0.001 USDC', to: `0x${'a5'.repeat(20)}`, data: '0x', value: 0n, gas: 0n },
+  label: 'Pay 0.001 USDC',
+  to: `0x${'a5'.repeat(20)}`,
+  data: '0x',
+  value: 0n,
+  gas: 0n,
   signs: samplePayment(from).authorization,
 });
 

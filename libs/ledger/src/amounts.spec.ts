@@ -2,23 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { formatDetails } from '../../../tools/cli/payments/payments.js';
 import { leaseOf, sampleClaim } from '../test/sample-payments.js';
-import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { useLedger } from '../test/use-ledger.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
-import type { Ledger } from './ledger.js';
 import { locatePayment } from './payment-id.js';
 import { showPayments } from './read-payments.js';
 import type { ClaimRequest } from './types.js';
 
 describe('the fixed amount of a metered payment', () => {
-  let started: StartedLedger;
-  let ledger: Ledger;
-
-  beforeAll(async () => {
-    started = await startLedger();
-    ({ ledger } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { redis, ledger } = useLedger();
 
   const claim = async (overrides: Partial<ClaimRequest> = {}) => {
     const request = sampleClaim(ledger, { retryKey: hashRetryKey('mine'), ...overrides });
@@ -31,7 +22,7 @@ describe('the fixed amount of a metered payment', () => {
     const { lease } = await claim();
     expect(await ledger.fixAmount(lease, 300n)).toBe(300n);
     expect(await ledger.fixAmount(lease, 900n)).toBe(300n);
-    const [details, ...others] = await showPayments(started.redis, locatePayment(lease.id).entry);
+    const [details, ...others] = await showPayments(redis, locatePayment(lease.id).entry);
     expect([details!.meteredBaseUnits, others]).toEqual(['300', []]);
     expect(formatDetails([details!])).toMatch(/came to +300 base units/);
   });
@@ -103,22 +94,15 @@ describe('the fixed amount of a metered payment', () => {
 
   it('is not fixed for a payment claimed before the ledger lost data', async () => {
     const { lease } = await claim();
-    await started.redis.flushall();
+    await redis.flushall();
     expect(await ledger.fixAmount(lease, 300n)).toBeNull();
   });
 });
 
 describe('the receipt of a payment', () => {
-  let started: StartedLedger;
-
-  beforeAll(async () => {
-    started = await startLedger();
-  });
-
-  afterAll(() => started.stop());
+  const { ledger } = useLedger();
 
   it('is kept if the answer is not', async () => {
-    const { ledger } = started;
     const take = async () => leaseOf(await ledger.claim(sampleClaim(ledger)));
     const [streamed, stored, silent] = [await take(), await take(), await take()];
     await ledger.commit(streamed, null, { receipt: 'receipt' });

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Redis } from 'ioredis';
-
 import { CHAIN_ID, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
-import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { useLedger } from '../test/use-ledger.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { BUCKETS, answersKey, bucketOf } from './keys.js';
 import { Ledger } from './ledger.js';
@@ -22,16 +20,7 @@ const answerOf = (body: Buffer): StoredAnswer => ({
 });
 
 describe('stored answers', () => {
-  let started: StartedLedger;
-  let redis: Redis;
-  let ledger: Ledger;
-
-  beforeAll(async () => {
-    started = await startLedger();
-    ({ redis, ledger } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { redis, ledger } = useLedger();
 
   const spend = async (answer: StoredAnswer | null, overrides: Partial<ClaimRequest> = {}, by = ledger) => {
     const request = sampleClaim(by, overrides);

@@ -1,22 +1,13 @@
 import { CHAIN_ID, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
-import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { useLedger } from '../test/use-ledger.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
-import type { Ledger } from './ledger.js';
 import type { ClaimRequest, Lease, PaymentCandidate } from './types.js';
 
 const otherFingerprint = createFingerprint({ method: 'POST', path: '/other', query: '' });
 
 /** A gateway asks again when a verdict is late, and both copies of the question may be handled. */
 describe('the second copy of a question, handled after its request has ended', () => {
-  let started: StartedLedger;
-  let ledger: Ledger;
-
-  beforeAll(async () => {
-    started = await startLedger();
-    ({ ledger } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { ledger } = useLedger();
 
   const transfers = (count: number): PaymentCandidate[] => {
     const txHash = sampleHash();

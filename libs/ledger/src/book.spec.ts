@@ -10,7 +10,7 @@ import {
   sampleHash,
   sampleTransfer,
 } from '../test/sample-payments.js';
-import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { useLedger } from '../test/use-ledger.js';
 import { birthKey, bucketOf, BUCKETS, entryKey, REFUSED_COUNTS } from './keys.js';
 import { Ledger } from './ledger.js';
 import { OutboxFullError, readBookedSinceMs } from './outbox.js';
@@ -23,21 +23,13 @@ const LIMIT = 2 * BUCKETS;
 const MOST = '18446744073709551615';
 
 describe('what the ledger reports to the book', () => {
-  let started: StartedLedger;
-  let ledger: Ledger;
-
-  beforeAll(async () => {
-    started = await startLedger({ book: { outboxLimit: LIMIT }, refusalsKept: 3 });
-    ({ ledger } = started);
-  });
+  const { redis, ledger } = useLedger({ book: { outboxLimit: LIMIT }, refusalsKept: 3 });
 
   beforeEach(async () => {
-    await started.redis.flushdb();
+    await redis.flushdb();
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
     await ledger.trimOutbox();
   });
-
-  afterAll(() => started.stop());
 
   const claim = async (): Promise<Lease> => leaseOf(await ledger.claim(sampleClaim(ledger)));
   const refuse = (refusal: Partial<Refusal> = {}): Promise<boolean> =>
@@ -50,10 +42,10 @@ describe('what the ledger reports to the book', () => {
 
   it('is one event for a payment that bought an answer, written with the commit', async () => {
     const lease = await claim();
-    expect(await readEvents(started.redis)).toEqual([]);
+    expect(await readEvents(redis)).toEqual([]);
     expect(await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED })).toBe(true);
     expect(await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED })).toBe(true);
-    const [event, ...others] = await readEvents(started.redis);
+    const [event, ...others] = await readEvents(redis);
     expect(others).toEqual([]);
     expect(event).toMatchObject({ type: 'answered', payment: nameOfPayment(lease.id), facts: SAMPLE_ANSWERED });
     expect(event).toHaveProperty('atMs', expect.any(Number));
@@ -64,7 +56,7 @@ describe('what the ledger reports to the book', () => {
     await ledger.release(stale, { counted: true });
     expect(await ledger.commit(stale, null, { facts: SAMPLE_ANSWERED })).toBe(false);
     expect(await ledger.release({ ...lease, owner: 'another' }, { counted: true }, SAMPLE_RELEASED)).toBe(false);
-    expect(await readEvents(started.redis)).toEqual([]);
+    expect(await readEvents(redis)).toEqual([]);
   });
 
   it('is the first release of a payment, however often a client has it released', async () => {
@@ -73,7 +65,7 @@ describe('what the ledger reports to the book', () => {
       const lease = leaseOf(await ledger.claim({ ...request, owner }));
       await ledger.release(lease, { counted: false }, SAMPLE_RELEASED);
     }
-    const events = await readEvents(started.redis);
+    const events = await readEvents(redis);
     expect(events.map(({ type }) => type)).toEqual(['released']);
     expect(events[0]).toMatchObject({ facts: SAMPLE_RELEASED });
   });
@@ -91,10 +83,10 @@ describe('what the ledger reports to the book', () => {
     };
     await release(0, { counted: false });
     const { entry, slot } = locatePayment(request.candidates[0]!.id);
-    await started.redis.hset(entryKey(bucketOf(entry), entry), `${slot}:pauses`, pauses);
+    await redis.hset(entryKey(bucketOf(entry), entry), `${slot}:pauses`, pauses);
     for (let number = 1; number <= times; number++) await release(number, terms);
     expect(await ledger.claim({ ...request, owner: 'late' })).toMatchObject({ failure: 'released_too_often' });
-    const events = await readEvents(started.redis);
+    const events = await readEvents(redis);
     expect(events).toMatchObject([{ facts: facts(0) }, { facts: facts(times) }]);
   });
 
@@ -103,28 +95,28 @@ describe('what the ledger reports to the book', () => {
     const id: PaymentId = { kind: 'permit2', chainId: 1, owner: `0x${'1'.repeat(40)}`, nonce: '7' };
     const lease = leaseOf(await ledger.claim(sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { id })] })));
     await ledger.releaseOwner(id, lease.owner);
-    expect(await readEvents(started.redis)).toEqual([]);
+    expect(await readEvents(redis)).toEqual([]);
   });
 
   it('is the release of a transaction whose request ended before its verdict', async () => {
     const { id, owner } = await claim();
     if (id.kind !== 'transfer') throw new Error('This is no transfer.');
     await ledger.releaseOwner(id, owner);
-    const [event] = await readEvents(started.redis);
+    const [event] = await readEvents(redis);
     expect(event).toMatchObject({ type: 'released', payment: nameOfPayment(id), facts: { reason: 'request_ended' } });
   });
 
   it('is one refusal with a count, which is reported when it has doubled', async () => {
     const { id } = sampleTransfer(ledger);
     for (let time = 1; time <= 100; time++) expect(await refuse({ id })).toBe(time === 1);
-    const events = await readEvents(started.redis, nameOfPayment(id));
+    const events = await readEvents(redis, nameOfPayment(id));
     expect(events.map((event) => event.type === 'refused' && event.facts.count)).toEqual([1, 2, 4, 8, 16, 32, 64]);
     expect(events[0]).toMatchObject({ facts: { failure: 'payment_too_old', amount: '5', logIndex: 0, payer: null } });
   });
 
   it('forgets the counts of refusals that are no longer listed', async () => {
     for (let time = 0; time < 10; time++) await refuse();
-    expect(await started.redis.hlen(REFUSED_COUNTS)).toBe(3);
+    expect(await redis.hlen(REFUSED_COUNTS)).toBe(3);
   });
 
   it('is nothing for a day of proofs that move no money', async () => {
@@ -137,44 +129,44 @@ describe('what the ledger reports to the book', () => {
         outcome: 'refused',
       });
     }
-    expect(await measureEvents(started.redis)).toBe(0);
+    expect(await measureEvents(redis)).toBe(0);
   });
 
   it('is nothing at all while the book is off', async () => {
-    const off = new Ledger({ redis: started.redis, timeoutMs: 30_000 });
+    const off = new Ledger({ redis: redis, timeoutMs: 30_000 });
     await off.open();
     const lease = leaseOf(await off.claim(sampleClaim(off)));
     await off.commit(lease, null, { facts: SAMPLE_ANSWERED });
     await off.release(leaseOf(await off.claim(sampleClaim(off))), { counted: true }, SAMPLE_RELEASED);
     await off.recordRefusal({ id: lease.id, failure: 'payment_too_old' });
-    expect(await measureEvents(started.redis)).toBe(0);
-    expect(await started.redis.exists(REFUSED_COUNTS)).toBe(0);
+    expect(await measureEvents(redis)).toBe(0);
+    expect(await redis.exists(REFUSED_COUNTS)).toBe(0);
   });
 
   describe('from when on it is complete', () => {
-    const off = (): Ledger => new Ledger({ redis: started.redis, timeoutMs: 30_000 });
+    const off = (): Ledger => new Ledger({ redis: redis, timeoutMs: 30_000 });
 
     it('is since the first process with the book on', async () => {
-      const sinceMs = await readBookedSinceMs(started.redis);
+      const sinceMs = await readBookedSinceMs(redis);
       expect(sinceMs).toBeGreaterThan(ledger.nowMs() - 60_000);
       await ledger.open();
-      expect(await readBookedSinceMs(started.redis)).toBe(sinceMs);
+      expect(await readBookedSinceMs(redis)).toBe(sinceMs);
     });
 
     it('is never, once a process starts with the book off, and anew after it was turned on', async () => {
-      const first = await readBookedSinceMs(started.redis);
+      const first = await readBookedSinceMs(redis);
       await off().open();
-      expect(await readBookedSinceMs(started.redis)).toBeNull();
+      expect(await readBookedSinceMs(redis)).toBeNull();
       await ledger.open();
-      expect(await readBookedSinceMs(started.redis)).toBeGreaterThanOrEqual(first!);
+      expect(await readBookedSinceMs(redis)).toBeGreaterThanOrEqual(first!);
     });
 
     it('ends with a payment that is not reported', async () => {
       const lease = await claim();
       const birth = birthKey(bucketOf(locatePayment(lease.id).entry));
       await off().commit(lease, null);
-      expect(await started.redis.hget(birth, 'booked')).toBeNull();
-      expect(await readBookedSinceMs(started.redis)).toBeNull();
+      expect(await redis.hget(birth, 'booked')).toBeNull();
+      expect(await readBookedSinceMs(redis)).toBeNull();
     });
 
     it('begins with a payment that is reported, if a process without the book was the last to start', async () => {
@@ -182,7 +174,7 @@ describe('what the ledger reports to the book', () => {
       const birth = birthKey(bucketOf(locatePayment(lease.id).entry));
       await off().open();
       await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED });
-      expect(Number(await started.redis.hget(birth, 'booked'))).toBeGreaterThan(0);
+      expect(Number(await redis.hget(birth, 'booked'))).toBeGreaterThan(0);
     });
   });
 
@@ -203,25 +195,25 @@ describe('what the ledger reports to the book', () => {
     ];
     for (const [{ id }, step] of steps) {
       const stream = bucketEventsKey(bucketOf(locatePayment(id).entry));
-      await started.redis.del(stream);
-      await started.redis.xadd(stream, `${MOST}-${MOST}`, 'v', '1');
+      await redis.del(stream);
+      await redis.xadd(stream, `${MOST}-${MOST}`, 'v', '1');
       await expect(step()).rejects.toThrow(/exhausted/);
-      await started.redis.del(stream);
+      await redis.del(stream);
       expect(await step()).toBe(true);
-      expect(await readEvents(started.redis, nameOfPayment(id))).toHaveLength(1);
+      expect(await readEvents(redis, nameOfPayment(id))).toHaveLength(1);
     }
   });
 
   describe('while the outbox is full', () => {
     const fill = (bucket: number): Promise<unknown> =>
-      Promise.all([1, 2].map(() => started.redis.xadd(bucketEventsKey(bucket), '*', 'v', '1')));
+      Promise.all([1, 2].map(() => redis.xadd(bucketEventsKey(bucket), '*', 'v', '1')));
 
     it('takes no payment that the ledger does not know', async () => {
       const request = sampleClaim(ledger);
       const bucket = bucketOf(locatePayment(request.candidates[0]!.id).entry);
       await fill(bucket);
       await expect(ledger.claim(request)).rejects.toThrow(OutboxFullError);
-      await started.redis.xtrim(bucketEventsKey(bucket), 'MAXLEN', 1);
+      await redis.xtrim(bucketEventsKey(bucket), 'MAXLEN', 1);
       expect(await ledger.claim(request)).toMatchObject({ outcome: 'claimed' });
     });
 
@@ -232,7 +224,7 @@ describe('what the ledger reports to the book', () => {
       await ledger.release(lease, { counted: true }, SAMPLE_RELEASED);
       const again = leaseOf(await ledger.claim({ ...request, owner: 'another' }));
       expect(await ledger.commit(again, null, { facts: SAMPLE_ANSWERED })).toBe(true);
-      const events = await readEvents(started.redis, nameOfPayment(lease.id));
+      const events = await readEvents(redis, nameOfPayment(lease.id));
       expect(events.map(({ type }) => type)).toEqual(['released', 'answered']);
     });
 
@@ -247,11 +239,11 @@ describe('what the ledger reports to the book', () => {
     const lease = await claim();
     await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED });
     const stream = bucketEventsKey(bucketOf(locatePayment(lease.id).entry));
-    await started.redis.xgroup('CREATE', stream, BOOK_GROUP, '0');
-    await started.redis.xreadgroup('GROUP', BOOK_GROUP, 'one', 'STREAMS', stream, '>');
+    await redis.xgroup('CREATE', stream, BOOK_GROUP, '0');
+    await redis.xreadgroup('GROUP', BOOK_GROUP, 'one', 'STREAMS', stream, '>');
     expect(await ledger.trimOutbox()).toEqual({ payments: 1, refused: 0 });
-    const [[id]] = (await started.redis.xrange(stream, '-', '+')) as [[string, string[]]];
-    await started.redis.xack(stream, BOOK_GROUP, id);
+    const [[id]] = (await redis.xrange(stream, '-', '+')) as [[string, string[]]];
+    await redis.xack(stream, BOOK_GROUP, id);
     expect(await ledger.trimOutbox()).toEqual({ payments: 0, refused: 0 });
   });
 });

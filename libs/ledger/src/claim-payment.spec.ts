@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
-import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { useLedger } from '../test/use-ledger.js';
 import { CLOCK_SKEW_MS } from './continuity.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { bucketOf, entryKey } from './keys.js';
-import type { Ledger } from './ledger.js';
 import { locatePayment, type PaymentId } from './payment-id.js';
 import type { ClaimRequest, PaymentCandidate } from './types.js';
 
@@ -14,15 +13,7 @@ const KEY = hashRetryKey('key');
 const OTHER_KEY = hashRetryKey('other key');
 
 describe('claiming a payment', () => {
-  let started: StartedLedger;
-  let ledger: Ledger;
-
-  beforeAll(async () => {
-    started = await startLedger();
-    ({ ledger } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { redis, ledger } = useLedger();
 
   const claimOf = (overrides: Partial<ClaimRequest> = {}) => sampleClaim(ledger, overrides);
   const again = (request: ClaimRequest, overrides: Partial<ClaimRequest> = {}): ClaimRequest => ({
@@ -52,7 +43,7 @@ describe('claiming a payment', () => {
   const changeLine = async (id: PaymentId, change: (line: string) => string): Promise<string> => {
     const { entry, slot } = locatePayment(id);
     const key = entryKey(bucketOf(entry), entry);
-    await started.redis.hset(key, slot, change((await started.redis.hget(key, slot))!));
+    await redis.hset(key, slot, change((await redis.hget(key, slot))!));
     return key;
   };
 
@@ -270,7 +261,7 @@ describe('claiming a payment', () => {
     const lease = leaseOf(await ledger.claim(request));
     await ledger.release(lease, { counted: false, pauseMs });
     const { entry } = locatePayment(lease.id);
-    expect(await started.redis.pttl(entryKey(bucketOf(entry), entry))).toBeGreaterThan(pauseMs + 14 * 60_000);
+    expect(await redis.pttl(entryKey(bucketOf(entry), entry))).toBeGreaterThan(pauseMs + 14 * 60_000);
   });
 
   it('does not count an uncounted release', async () => {
@@ -448,7 +439,6 @@ describe('claiming a payment', () => {
       ['for its whole window', 900_000],
       ['for ever without a window', null],
     ])('remembers a payment that was spent long after its claim %s', async (_, windowMs) => {
-      const { redis } = started;
       const lease = leaseOf(await ledger.claim(aged({ windowMs })));
       const key = await changeLine(lease.id, (line) => {
         const [state, epoch, generation, releases, reproductions, atMs, ...rest] = line.split(',');

@@ -2,7 +2,6 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { RefundedFacts } from '@tollgate/book-events';
-import { Redis } from 'ioredis';
 
 import { readEvents } from '../test/read-events.js';
 import {
@@ -14,7 +13,7 @@ import {
   sampleTransfer,
   SAMPLE_RELEASED,
 } from '../test/sample-payments.js';
-import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { useLedger } from '../test/use-ledger.js';
 import { createOwner } from './create-keys.js';
 import { bucketOf, entryKey } from './keys.js';
 import { Ledger } from './ledger.js';
@@ -25,21 +24,13 @@ const REFUNDED = { outcome: 'refused', failure: 'payment_refunded' };
 const ANSWER = { status: 200, headers: [] as [string, string][], body: Buffer.from('sunny') };
 
 describe('closing a payment for a refund', () => {
-  let started: StartedLedger;
-  let ledger: Ledger;
-
-  beforeAll(async () => {
-    started = await startLedger({ book: { outboxLimit: 1_000_000 } });
-    ({ ledger } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { redis, ledger } = useLedger({ book: { outboxLimit: 1_000_000 } });
 
   const close = (id: PaymentId, allowsAnswered = false) =>
     ledger.close({ id, refund: 'refund-1', reason: 'asked for', allowsAnswered });
   const ttlOf = (id: PaymentId): Promise<number> => {
     const { entry } = locatePayment(id);
-    return started.redis.pttl(entryKey(bucketOf(entry), entry));
+    return redis.pttl(entryKey(bucketOf(entry), entry));
   };
 
   it('is known of the payment alone, not of the others of its transaction', async () => {
@@ -62,9 +53,12 @@ describe('closing a payment for a refund', () => {
     const old = { ...request.candidates[0]!, minedAtMs: ledger.nowMs() - 86_400_000 };
     expect(await ledger.claim({ ...request, candidates: [old] })).toEqual({ ...REFUNDED, id });
     expect(await ledger.close({ id, refund: 'refund-2', reason: null, allowsAnswered: true })).toEqual({
-      ...{ outcome: 'closed_before', by: 'refund-1', sinceMs: expect.any(Number), paid: [] },
+      outcome: 'closed_before',
+      by: 'refund-1',
+      sinceMs: expect.any(Number),
+      paid: [],
     });
-    const { payments } = await listPayments(started.redis, { state: 'refunding', limit: 1000 });
+    const { payments } = await listPayments(redis, { state: 'refunding', limit: 1000 });
     expect(payments).toContainEqual(expect.objectContaining({ id, hasRetryKey: false }));
   });
 
@@ -73,7 +67,7 @@ describe('closing a payment for a refund', () => {
     await close(id);
     await close(id);
     const facts = { from: 'free', refund: 'refund-1', reason: 'asked for' };
-    expect(await readEvents(started.redis, nameOfPayment(id))).toEqual([
+    expect(await readEvents(redis, nameOfPayment(id))).toEqual([
       { type: 'refunding', atMs: expect.any(Number), payment: nameOfPayment(id), facts },
     ]);
   });
@@ -178,15 +172,15 @@ describe('closing a payment for a refund', () => {
     const closed = await close(id);
     if (closed.outcome !== 'closed_before') throw new Error('it is not closed');
     expect([...closed.paid].sort()).toEqual(['refund-1', 'refund-2']);
-    const events = await readEvents(started.redis, nameOfPayment(id));
+    const events = await readEvents(redis, nameOfPayment(id));
     expect(events.map(({ type }) => type)).toEqual(['refunding', 'refunded', 'refunded', 'refunded']);
     expect(events[1]).toMatchObject({ facts });
     await expect(ledger.close({ id, refund: 'a b', reason: null, allowsAnswered: false })).rejects.toThrow(TypeError);
   });
 
   it('gives either the answer or the refund in each of 1,000 races, never both and never neither', async () => {
-    const redis = new Redis(started.server.url);
-    const refunds = new Ledger({ redis, timeoutMs: 30_000, book: { outboxLimit: 1_000_000 } });
+    const another = redis.duplicate();
+    const refunds = new Ledger({ redis: another, timeoutMs: 30_000, book: { outboxLimit: 1_000_000 } });
     await refunds.open({ headBlockNumber: HEAD_AT_BIRTH });
     const counts = { answered: 0, refunded: 0 };
     try {
@@ -224,11 +218,11 @@ describe('closing a payment for a refund', () => {
         else counts.refunded++;
       }
     } finally {
-      redis.disconnect();
+      another.disconnect();
     }
     // Both sides win often enough for the races to mean something.
     expect(Math.min(counts.answered, counts.refunded)).toBeGreaterThan(50);
-    const events = (await readEvents(started.redis)).flatMap((event) =>
+    const events = (await readEvents(redis)).flatMap((event) =>
       (event.type === 'refunding' && event.facts.refund === 'race') || event.type === 'answered' ? [event.payment] : [],
     );
     expect(new Set(events).size).toBe(events.length);

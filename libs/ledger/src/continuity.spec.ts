@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { restart, useOwnRedis } from '../../../test/harness/stack/own-redis.js';
+import type { RedisOptions } from '../../../tools/devnet/processes/redis.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../test/sample-payments.js';
 import { createOwner, hashRetryKey } from './create-keys.js';
 import { BUCKETS, birthKey } from './keys.js';
@@ -11,33 +12,22 @@ import type { PaymentId } from './payment-id.js';
 import type { LedgerOptions, ClaimRequest, Lease } from './types.js';
 
 const HEAD = HEAD_AT_BIRTH + 10;
+const DAY_MS = 86_400_000;
 const OLDER = { outcome: 'refused', failure: 'older_than_ledger' };
 
 describe('losing Redis lets no payment be spent twice', () => {
-  const cleanups: (() => Promise<void> | void)[] = [];
-
-  afterEach(async () => {
-    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  });
-
-  const serve = async (options: RedisOptions = {}): Promise<RedisServer> => {
-    const server = await startRedis(options);
-    cleanups.push(() => server.stop());
-    return server;
-  };
-
-  const connectTo = (url: string): Redis => {
-    const redis = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
-    redis.on('error', () => undefined);
-    cleanups.push(() => redis.disconnect());
-    return redis;
-  };
+  const { serve, connectTo } = useOwnRedis();
 
   const openLedger = async (url: string, options: Partial<LedgerOptions> = {}, headBlockNumber = HEAD_AT_BIRTH) => {
     const redis = connectTo(url);
     const ledger = new Ledger({ redis, timeoutMs: 10_000, ...options });
     await ledger.open({ headBlockNumber });
     return { redis, ledger };
+  };
+
+  const start = async (options: RedisOptions = {}) => {
+    const server = await serve(options);
+    return { server, ...(await openLedger(server.url)) };
   };
 
   /** Mined after the birth and up to the head: payments that a loss may have forgotten. */
@@ -50,11 +40,12 @@ describe('losing Redis lets no payment be spent twice', () => {
     owner: createOwner(),
     deadlineMs: Date.now() + 60_000,
   });
+  const setInBirths = (redis: Redis, fields: Record<string, number>) =>
+    Promise.all(Array.from({ length: BUCKETS }, (_, bucket) => redis.hset(birthKey(bucket), fields)));
   const birth = (redis: Redis) => redis.hgetall(birthKey(0));
 
   it('keeps every accepted claim over kill -9 under load if each write is on disk', async () => {
-    const server = await serve();
-    const { redis, ledger } = await openLedger(server.url);
+    const { server, redis, ledger } = await start();
     const known = await birth(redis);
     const requests = Array.from({ length: 600 }, () => before(ledger));
     const accepted = new Map<ClaimRequest, Lease>();
@@ -85,14 +76,12 @@ describe('losing Redis lets no payment be spent twice', () => {
   });
 
   it('refuses older payments after a restart that may have lost writes', async () => {
-    const server = await serve({ appendfsync: 'everysec' });
-    const { ledger } = await openLedger(server.url);
+    const { server, ledger } = await start({ appendfsync: 'everysec' });
     const [untouched, spent, leased] = [before(ledger), before(ledger), before(ledger)];
     const spentLease = leaseOf(await ledger.claim(spent));
     await ledger.commit(spentLease, null);
     const stale = leaseOf(await ledger.claim(leased));
-    await server.kill();
-    await server.start();
+    await restart(server);
     expect(await ledger.claim(untouched)).toMatchObject(OLDER);
     for (const request of [spent, leased]) expect((await ledger.claim(again(request))).outcome).not.toBe('claimed');
     expect(await ledger.commit(stale, null)).toBe(false);
@@ -100,8 +89,7 @@ describe('losing Redis lets no payment be spent twice', () => {
   });
 
   it('refuses older payments after FLUSHALL while it runs, and accepts newer ones', async () => {
-    const server = await serve();
-    const { redis, ledger } = await openLedger(server.url);
+    const { redis, ledger } = await start();
     const [spent, untouched, inFlight] = [before(ledger), before(ledger), before(ledger)];
     await ledger.commit(leaseOf(await ledger.claim(spent)), null);
     const lease = leaseOf(await ledger.claim(inFlight));
@@ -113,8 +101,7 @@ describe('losing Redis lets no payment be spent twice', () => {
   });
 
   it('accepts a payment that no block holds yet, also if it was claimed before the loss', async () => {
-    const server = await serve({ appendfsync: 'everysec' });
-    const { redis, ledger } = await openLedger(server.url);
+    const { redis, ledger } = await start({ appendfsync: 'everysec' });
     const unsent = (head: number) =>
       sampleClaim(ledger, { headBlockNumber: head, candidates: [sampleTransfer(ledger, { blockNumber: head + 1 })] });
     const claimed = unsent(HEAD_AT_BIRTH);
@@ -137,8 +124,7 @@ describe('losing Redis lets no payment be spent twice', () => {
   ])(
     'gives one answer if a payment that no block holds yet is claimed again after the loss, %s',
     async (_, key, otherKey) => {
-      const server = await serve();
-      const { redis, ledger } = await openLedger(server.url);
+      const { redis, ledger } = await start();
       const unsent = (id: PaymentId, head: number, retryKey: string | null) =>
         sampleClaim(ledger, {
           retryKey,
@@ -156,8 +142,7 @@ describe('losing Redis lets no payment be spent twice', () => {
   );
 
   it('refuses older payments when an empty server replaced it', async () => {
-    const first = await serve();
-    const { ledger } = await openLedger(first.url);
+    const { server: first, ledger } = await start();
     const spent = before(ledger);
     await ledger.commit(leaseOf(await ledger.claim(spent)), null);
     await first.kill();
@@ -167,8 +152,7 @@ describe('losing Redis lets no payment be spent twice', () => {
   });
 
   it('refuses older and unfinished payments when a replica was promoted', async () => {
-    const primary = await serve({ args: ['--repl-diskless-sync-delay', '0'] });
-    const { ledger } = await openLedger(primary.url);
+    const { server: primary, ledger } = await start({ args: ['--repl-diskless-sync-delay', '0'] });
     const [finished, unfinished, lost] = [before(ledger), before(ledger), before(ledger)];
     await ledger.commit(leaseOf(await ledger.claim(finished)), null);
     const unfinishedLease = leaseOf(await ledger.claim({ ...unfinished, leaseMs: 1 }));
@@ -192,8 +176,7 @@ describe('losing Redis lets no payment be spent twice', () => {
   });
 
   it('detects a promotion even if the scripts survived it', async () => {
-    const server = await serve();
-    const { redis, ledger } = await openLedger(server.url);
+    const { redis, ledger } = await start();
     const untouched = before(ledger);
     await ledger.claim(before(ledger));
     await redis.replicaof('127.0.0.1', '1');
@@ -202,8 +185,10 @@ describe('losing Redis lets no payment be spent twice', () => {
   });
 
   it('refuses nothing when it gets its first replica', async () => {
-    const server = await serve({ appendfsync: 'everysec', args: ['--repl-diskless-sync-delay', '0'] });
-    const { redis, ledger } = await openLedger(server.url);
+    const { server, redis, ledger } = await start({
+      appendfsync: 'everysec',
+      args: ['--repl-diskless-sync-delay', '0'],
+    });
     const known = await birth(redis);
     const replica = await serve({ args: ['--replicaof', '127.0.0.1', String(server.port)] });
     while (!(await redis.info('replication')).includes('connected_slaves:1')) await sleep(20);
@@ -215,31 +200,25 @@ describe('losing Redis lets no payment be spent twice', () => {
   });
 
   it('continues when only the scripts were lost', async () => {
-    const server = await serve();
-    const { redis, ledger } = await openLedger(server.url);
+    const { redis, ledger } = await start();
     await redis.script('FLUSH');
     leaseOf(await ledger.claim(before(ledger)));
   });
 
   it('raises every bucket, and opening again on the same run raises none', async () => {
-    const server = await serve({ appendfsync: 'no' });
-    const { redis, ledger } = await openLedger(server.url);
+    const { server, redis, ledger } = await start({ appendfsync: 'no' });
     const epochs = () =>
       Promise.all(Array.from({ length: BUCKETS }, (_, bucket) => redis.hget(birthKey(bucket), 'epoch')));
     await ledger.open();
     expect(new Set(await epochs())).toEqual(new Set(['1']));
-    await server.kill();
-    await server.start();
+    await restart(server);
     await Promise.all([ledger.open(), ledger.open(), openLedger(server.url)]);
     // The kill may have lost the birth records themselves; new ones refuse just as much.
     const [epoch] = await epochs();
     expect(new Set(await epochs())).toEqual(new Set([epoch]));
     expect(await ledger.claim(before(ledger))).toMatchObject({ outcome: 'claimed' });
-    expect(
-      await ledger.claim(
-        sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { minedAtMs: Date.now() - 60_000 })] }),
-      ),
-    ).toMatchObject(OLDER);
+    const minuteOld = sampleTransfer(ledger, { minedAtMs: Date.now() - 60_000 });
+    expect(await ledger.claim(sampleClaim(ledger, { candidates: [minuteOld] }))).toMatchObject(OLDER);
   });
 
   it('trusts a birth without a block only beyond the clock skew, until a head is known', async () => {
@@ -252,15 +231,11 @@ describe('losing Redis lets no payment be spent twice', () => {
     leaseOf(await gateway.claim(sampleClaim(gateway)));
   });
 
-  const setInBirths = (redis: Redis, fields: Record<string, number>) =>
-    Promise.all(Array.from({ length: BUCKETS }, (_, bucket) => redis.hset(birthKey(bucket), fields)));
-
   it.each([
     ['was born', 'at'],
     ['was last compared', 'seen'],
   ])('refuses what was made before, and nothing else, when the clock was ahead while it %s', async (_when, field) => {
-    const server = await serve();
-    const { redis, ledger } = await openLedger(server.url);
+    const { redis, ledger } = await start();
     const ahead = Date.now() + 3_600_000;
     await setInBirths(redis, { [field]: ahead });
     // Without the chain's head it cannot tell which payments were made before.
@@ -275,8 +250,7 @@ describe('losing Redis lets no payment be spent twice', () => {
   });
 
   it('refuses nothing when the clocks of two servers differ by some seconds', async () => {
-    const server = await serve();
-    const { redis, ledger } = await openLedger(server.url);
+    const { redis, ledger } = await start();
     await setInBirths(redis, { seen: Date.now() + 20_000 });
     await ledger.open({ headBlockNumber: HEAD });
     leaseOf(await ledger.claim(before(ledger)));
@@ -284,31 +258,26 @@ describe('losing Redis lets no payment be spent twice', () => {
   });
 
   it('refuses what a shorter window may have forgotten when the window is increased', async () => {
-    const server = await serve();
-    const { redis, ledger } = await openLedger(server.url);
-    await Promise.all(
-      Array.from({ length: BUCKETS }, (_, bucket) => redis.hset(birthKey(bucket), 'at', 0, 'block', 0)),
-    );
+    const { redis, ledger } = await start();
+    await setInBirths(redis, { at: 0, block: 0 });
     const mined = (ageMs: number, windowMs: number) =>
       sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { minedAtMs: Date.now() - ageMs, windowMs })] });
-    const wide = new Ledger({ redis, retentionMs: 86_400_000, timeoutMs: 30_000 });
+    const wide = new Ledger({ redis, retentionMs: DAY_MS, timeoutMs: 30_000 });
     await ledger.open();
     // One claim with the short window in every bucket.
     for (let index = 0; index < 400; index++) leaseOf(await ledger.claim(mined(0, 900_000)));
     await wide.open();
-    expect(await wide.claim(mined(3600_000, 86_400_000))).toMatchObject(OLDER);
-    leaseOf(await wide.claim(mined(600_000, 86_400_000)));
+    expect(await wide.claim(mined(3600_000, DAY_MS))).toMatchObject(OLDER);
+    leaseOf(await wide.claim(mined(600_000, DAY_MS)));
   });
 
   it('refuses in the same way when a claim is the first to bring the larger window', async () => {
     const server = await serve();
     const { redis, ledger } = await openLedger(server.url, { retentionMs: 900_000 });
-    await Promise.all(
-      Array.from({ length: BUCKETS }, (_, bucket) => redis.hset(birthKey(bucket), 'at', 0, 'block', 0)),
-    );
+    await setInBirths(redis, { at: 0, block: 0 });
     const mined = (ageMs: number) =>
       sampleClaim(ledger, {
-        candidates: [sampleTransfer(ledger, { minedAtMs: Date.now() - ageMs, windowMs: 86_400_000 })],
+        candidates: [sampleTransfer(ledger, { minedAtMs: Date.now() - ageMs, windowMs: DAY_MS })],
       });
     expect(await ledger.claim(mined(3600_000))).toMatchObject(OLDER);
     leaseOf(await ledger.claim(mined(600_000)));

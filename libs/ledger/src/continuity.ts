@@ -1,4 +1,4 @@
-import { checkServers, loadScripts, StoreError, type ScriptRunner } from '@tollgate/redis';
+import { checkServers, loadScripts, StoreError, type ScriptRunner, type RedisClient } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { BUCKETS, birthKey } from './keys.js';
@@ -67,4 +67,21 @@ export function durabilityDiffers(): StoreError {
     'Other processes wait for replicas (LEDGER_DURABILITY=replica), and this one does not, or for fewer.',
     'Set LEDGER_DURABILITY and LEDGER_REPLICAS as at the other processes.',
   );
+}
+
+const BIRTH_KEY = /^tollgate:\{pay-\d+\}:birth$/;
+
+export const isBirthKey = (key: string): boolean => BIRTH_KEY.test(key);
+
+/**
+ * Writes a bucket's birth from its serialized copy so that the next guard raises it and starts a new epoch: no run of a
+ * server vouches for the copy, not even the run that wrote it.
+ */
+export async function restoreBirth(redis: RedisClient, key: string, value: Buffer): Promise<void> {
+  const replies = await redis
+    .multi()
+    .restore(key, 0, value, 'REPLACE')
+    .hset(key, 'run', 'restored', 'process', '', 'durable', '0')
+    .exec();
+  for (const [error] of replies ?? []) if (error) throw error;
 }

@@ -8,5 +8,5 @@ export { locatePayment, nameOfPayment, readPaymentName, signedPaymentId, transac
 export type { EntryId, PaymentId } from './payment-id.js';
 export { listPayments, type PaymentDetails, type PaymentListing, showPayments } from './read-payments.js';
 export { listRefusals, type RecordedRefusal } from './refusals.js';
-export { isBirthKey, restoreBirth } from './restore-birth.js';
+export { isBirthKey, restoreBirth } from './continuity.js';
 export type { ClaimRequest, ClaimResult, Lease, PaymentCandidate, Refusal, StoredAnswer } from './types.js';

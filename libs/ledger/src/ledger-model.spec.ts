@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 
 import { CHAIN_ID, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
-import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { useLedger } from '../test/use-ledger.js';
 import { createOwner } from './create-keys.js';
 import type { Ledger } from './ledger.js';
 import type { ClaimRequest, Lease } from './types.js';
@@ -177,16 +177,7 @@ class Lose implements fc.AsyncCommand<Model, Real> {
 }
 
 describe('the ledger, compared with a model of its rules', () => {
-  let started: StartedLedger;
-  let ledger: Ledger;
-  let redis: Redis;
-
-  beforeAll(async () => {
-    started = await startLedger();
-    ({ ledger, redis } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { ledger, redis } = useLedger();
 
   it('decides every sequence of claims, commits, releases, refunds and losses as the model does', async () => {
     const request = fc.record({

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
 
 import { anyText } from '../../../test/harness/any-text.js';
-import { borrowRedis } from '../../../test/harness/stack/borrow-redis.js';
+import { useRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { locatePayment, readPaymentId, type PaymentId } from './payment-id.js';
 import { readRecord } from './payment-record.js';
@@ -41,6 +40,8 @@ const paymentId: fc.Arbitrary<PaymentId> = fc.oneof(
 );
 
 describe('what the ledger writes', () => {
+  const redis = useRedis();
+
   it("of a payment stays in Redis's compact encoding", () => {
     const now = Date.now();
     const line = `L,99,9,5,5,${now},${now},${createOwner()}`;
@@ -62,25 +63,18 @@ describe('what the ledger writes', () => {
   ])('is not read if it is not a record: %j for %j', (line, by) => expect(readRecord(line, by)).toBeNull());
 
   it('reads the same in Lua as in TypeScript, and is written back the same', async () => {
-    const server = await borrowRedis();
-    const redis = new Redis(server.url);
     const copy = `${RECORD_LUA} write_record(KEYS[1], 'copy', read_record(ARGV[1], ARGV[2]))
       return cjson.encode(read_entry(KEYS[1])['copy'])`;
     const letters = { leased: 'L', answered: 'A', done: 'D', released: 'R', refunding: 'F' };
-    try {
-      await fc.assert(
-        fc.asyncProperty(fields, async ([line, by]) => {
-          const inLua = JSON.parse((await redis.eval(copy, 1, 'record', line, by)) as string) as unknown;
-          const { state, atMs, untilMs, owner, retryKey, ...same } = readRecord(line, by)!;
-          const others = { at: atMs, til: untilMs ?? 0, owner: owner ?? '', key: retryKey ?? '' };
-          expect(inLua).toEqual({ ...same, ...others, state: letters[state] });
-          expect(await redis.hgetall('record')).toEqual({ copy: line, 'copy:by': by });
-        }),
-      );
-    } finally {
-      redis.disconnect();
-      await server.stop();
-    }
+    await fc.assert(
+      fc.asyncProperty(fields, async ([line, by]) => {
+        const inLua = JSON.parse((await redis.eval(copy, 1, 'record', line, by)) as string) as unknown;
+        const { state, atMs, untilMs, owner, retryKey, ...same } = readRecord(line, by)!;
+        const others = { at: atMs, til: untilMs ?? 0, owner: owner ?? '', key: retryKey ?? '' };
+        expect(inLua).toEqual({ ...same, ...others, state: letters[state] });
+        expect(await redis.hgetall('record')).toEqual({ copy: line, 'copy:by': by });
+      }),
+    );
   });
 
   it('names a payment so that the name gives back its id, whatever its case', () => {

@@ -4,12 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { Redis } from 'ioredis';
-
-import type { BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
+import { urlOf, useRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { tollgate } from '../../../tools/cli/test/run-tollgate.js';
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
-import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { hashRetryKey } from './create-keys.js';
 import { bucketOf, entryKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 import { Ledger } from './ledger.js';
@@ -22,23 +19,14 @@ const ADDRESS = `0x${'ab'.repeat(20)}` as const;
 const PAYER = `0x${'c1'.repeat(20)}` as const;
 
 describe('reading the ledger', () => {
-  let started: StartedLedger;
-  let server: BorrowedRedis;
-  let redis: Redis;
+  const redis = useRedis();
   let ledger: Ledger;
-
-  beforeAll(async () => {
-    started = await startLedger();
-    ({ server, redis } = started);
-  });
 
   beforeEach(async () => {
     await redis.flushall();
     ledger = new Ledger({ redis, timeoutMs: 30_000 });
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
   });
-
-  afterAll(() => started.stop());
 
   /** One payment in each state, in this order. */
   const fill = async () => {
@@ -52,7 +40,7 @@ describe('reading the ledger', () => {
 
   /** In this process; the last test starts one. */
   const runWith = (settings: Record<string, string>, ...args: string[]) =>
-    tollgate(['payments', ...args], { REDIS_URL: server.url, ...settings });
+    tollgate(['payments', ...args], { REDIS_URL: urlOf(redis), ...settings });
   const payments = (...args: string[]) => runWith({}, ...args);
 
   it('lists every payment once, page by page', async () => {
@@ -238,7 +226,7 @@ describe('reading the ledger', () => {
   it('finds the Redis of a running npm run dev by the folder of its state', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tollgate-payments-'));
     try {
-      await writeFile(join(folder, 'dev.json'), JSON.stringify({ redisUrl: server.url }));
+      await writeFile(join(folder, 'dev.json'), JSON.stringify({ redisUrl: urlOf(redis) }));
       const env = { ...process.env, REDIS_URL: '', TOLLGATE_STATE_DIR: folder };
       const program = ['scripts/typescript.cjs', 'tools/cli/main.ts', 'payments', 'list'];
       const { stdout } = await run(process.execPath, program, { env });

@@ -73,8 +73,16 @@ async function readEntry(redis: Redis | Cluster, key: string): Promise<PaymentLi
 function toListing(id: PaymentId, record: PaymentRecord, amount: string | undefined): PaymentListing {
   const { state, generation, releases, reproductions, atMs, untilMs, retryKey } = record;
   return {
-    ...{ id, state, generation, releases, reproductions, atMs, untilMs, hasRetryKey: retryKey !== null },
-    ...{ ...partiesOf(id), meteredBaseUnits: readRecordedBaseUnits(amount) },
+    id,
+    state,
+    generation,
+    releases,
+    reproductions,
+    atMs,
+    untilMs,
+    hasRetryKey: retryKey !== null,
+    ...partiesOf(id),
+    meteredBaseUnits: readRecordedBaseUnits(amount),
   };
 }
 

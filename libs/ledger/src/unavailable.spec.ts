@@ -1,31 +1,27 @@
 import { connectRedis, StoreError, StoreUnavailableError } from '@tollgate/redis';
-import { Redis } from 'ioredis';
 
 import { startTcpProxy } from '../../../test/harness/network/tcp-proxy.js';
 import { waitFor } from '../../../test/harness/retry.js';
-import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { useOwnRedis } from '../../../test/harness/stack/own-redis.js';
+import type { RedisOptions } from '../../../tools/devnet/processes/redis.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../test/sample-payments.js';
 import { birthKey } from './keys.js';
 import { Ledger } from './ledger.js';
 
 describe('a ledger without a fit Redis', () => {
-  const cleanups: (() => Promise<void> | void)[] = [];
-
-  afterEach(async () => {
-    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  });
+  const { serve, connectTo, cleanUp } = useOwnRedis();
 
   /** `hasty` has a short timeout, for requests that get no answer; `ledger` waits for slow answers. */
-  const start = async (
-    options: RedisOptions = {},
-  ): Promise<{ server: RedisServer; redis: Redis; ledger: Ledger; hasty: Ledger }> => {
-    const server = await startRedis(options);
-    cleanups.push(() => server.stop());
-    const redis = new Redis(server.url, { retryStrategy: () => 20 });
-    redis.on('error', () => undefined);
-    cleanups.push(() => redis.disconnect());
+  const start = async (options: RedisOptions = {}) => {
+    const server = await serve(options);
+    const redis = connectTo(server.url);
     const ledger = new Ledger({ redis, timeoutMs: 30_000 });
     return { server, redis, ledger, hasty: new Ledger({ redis, timeoutMs: 500 }) };
+  };
+  const startOpen = async () => {
+    const started = await start();
+    await started.ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    return { ...started, lease: leaseOf(await started.ledger.claim(sampleClaim(started.ledger))) };
   };
 
   /** Every operation that writes, each of which must fail with the same error and without a verdict. */
@@ -37,25 +33,18 @@ describe('a ledger without a fit Redis', () => {
   };
 
   it('is unavailable while Redis is down, and works again when it is back', async () => {
-    const { server, redis, ledger, hasty } = await start();
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
-    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    const { server, ledger, hasty, lease } = await startOpen();
     await server.kill();
     await expectUnavailable(hasty, () => hasty.commit(lease, null));
     await expect(hasty.readAnswer(lease.id)).rejects.toThrow(StoreUnavailableError);
     await expect(hasty.open()).rejects.toThrow(StoreUnavailableError);
-    // The client drops its commands after 20 attempts to connect, which a slow start of Redis outlasts.
-    const connected = new Promise((resolve) => redis.once('ready', resolve));
     await server.start();
-    await connected;
     await ledger.open();
     expect(await ledger.commit(lease, null)).toBe(true);
   });
 
   it('is unavailable while Redis hangs', async () => {
-    const { server, ledger, hasty } = await start();
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
-    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    const { server, hasty, lease } = await startOpen();
     server.signal('SIGSTOP');
     await expectUnavailable(hasty, () => hasty.renew(lease, 1000));
     server.signal('SIGCONT');
@@ -83,9 +72,7 @@ describe('a ledger without a fit Redis', () => {
   });
 
   it('answers a commit that was done before its deadline, and is asked about after it', async () => {
-    const { server, redis, ledger } = await start();
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
-    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    const { server, redis, ledger, lease } = await startOpen();
     expect(await ledger.commit(lease, null)).toBe(true);
     // Its second question, which is the last one, is asked a quarter of a second after the first has timed out.
     const patient = new Ledger({ redis, timeoutMs: 4_000 });
@@ -96,9 +83,7 @@ describe('a ledger without a fit Redis', () => {
   });
 
   it('is unavailable when Redis is out of memory', async () => {
-    const { redis, ledger } = await start();
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
-    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    const { redis, ledger, lease } = await startOpen();
     await redis.config('SET', 'maxmemory', '1mb');
     await expectUnavailable(ledger, () => ledger.commit(lease, null));
     await redis.config('SET', 'maxmemory', '0');
@@ -106,9 +91,7 @@ describe('a ledger without a fit Redis', () => {
   });
 
   it('is unavailable when Redis became a replica, and does not open on one', async () => {
-    const { redis, ledger } = await start();
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
-    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    const { redis, ledger, lease } = await startOpen();
     await redis.replicaof('127.0.0.1', '1');
     await expectUnavailable(ledger, () => ledger.commit(lease, null));
     await expect(ledger.open()).rejects.toMatchObject({
@@ -118,9 +101,7 @@ describe('a ledger without a fit Redis', () => {
   });
 
   it('is unavailable when Redis refuses writes for lack of replicas', async () => {
-    const { redis, ledger } = await start();
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
-    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    const { redis, ledger, lease } = await startOpen();
     await redis.config('SET', 'min-replicas-to-write', '1');
     await expectUnavailable(ledger, () => ledger.release(lease, { counted: true }));
   });
@@ -137,7 +118,7 @@ describe('a ledger without a fit Redis', () => {
     const warnings: string[] = [];
     const warn = (message: string) => void warnings.push(message);
     const redis = connectRedis({ url, role: 'ledger', logger: { log: warn, warn, error: warn } });
-    cleanups.push(() => redis.disconnect());
+    cleanUp(() => redis.disconnect());
     const ledger = new Ledger({ redis, timeoutMs: 30_000 });
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
@@ -148,7 +129,7 @@ describe('a ledger without a fit Redis', () => {
   it('does not open on a Redis that hides what shows a failover, and names it', async () => {
     const { server } = await start();
     const proxy = await startTcpProxy(server.port);
-    cleanups.push(() => proxy.stop());
+    cleanUp(() => proxy.stop());
     proxy.hideLines(['role', 'master_replid']);
     await expect(openAt(`redis://127.0.0.1:${proxy.port}`)).rejects.toMatchObject({
       code: 'redis_hides_failovers',
@@ -165,7 +146,7 @@ describe('a ledger without a fit Redis', () => {
     expect(await openAt(`redis://${address}:${server.port}`)).toEqual([expect.stringContaining('appendfsync')]);
     expect(await redis.hget(birthKey(0), 'durable')).toBe('0');
     const proxy = await startTcpProxy(server.port);
-    cleanups.push(() => proxy.stop());
+    cleanUp(() => proxy.stop());
     proxy.hideLines(['maxmemory_policy']);
     await expect(openAt(`redis://${address}:${proxy.port}`)).rejects.toMatchObject({
       code: 'redis_evicts',

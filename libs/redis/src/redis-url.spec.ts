@@ -56,8 +56,14 @@ describe('the URL of a Redis', () => {
           { host: 'a', port: 26379 },
           { host: '::1', port: 1 },
         ],
-        ...{ name: 'primary', db: 3, username: 'us:er', password: 'p@:w', sentinelPassword: 'x&' },
-        ...{ tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true },
+        name: 'primary',
+        db: 3,
+        username: 'us:er',
+        password: 'p@:w',
+        sentinelPassword: 'x&',
+        tls: {},
+        sentinelTLS: {},
+        enableTLSForSentinelMode: true,
       },
     });
   });

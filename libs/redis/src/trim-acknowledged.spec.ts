@@ -1,23 +1,10 @@
-import { Redis } from 'ioredis';
-
-import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
+import { useRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { trimAcknowledged } from './trim-acknowledged.js';
 
 describe('trimAcknowledged', () => {
-  let server: BorrowedRedis;
-  let redis: Redis;
-
-  beforeAll(async () => {
-    server = await borrowRedis();
-    redis = new Redis(server.url);
-  });
+  const redis = useRedis();
 
   beforeEach(() => redis.del('stream'));
-
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
 
   async function add(count: number): Promise<void> {
     for (let index = 0; index < count; index++) await redis.xadd('stream', '*', 'index', index);

@@ -36,7 +36,10 @@ describe('a refund, after Redis or the book lost data', () => {
       world.loseRedis();
       await world.advance();
       expect(await read(id)).toMatchObject({
-        ...{ state: 'failed', maybeSent: true, doubts: [], detail: says('The journal no longer has') },
+        state: 'failed',
+        maybeSent: true,
+        doubts: [],
+        detail: says('The journal no longer has'),
       });
       await decide(decision, id);
       expect((await world.refunds.preview(payment)).doubts).toContainEqual(MAYBE_SENT);

@@ -26,8 +26,12 @@ const settled = () => log(PROXIES.exact, ['0x97088ec3606cfe8cc112180570d03fcde05
 
 const permitCall = (nonce: number, amount = '7000') => {
   const permit2Authorization = {
-    ...{ from: PAYER, spender: PROXIES.exact, nonce: String(nonce), deadline: '9999999999' },
-    ...{ permitted: { token: ASSET, amount }, witness: { to: SHOP, validAfter: '0' } },
+    from: PAYER,
+    spender: PROXIES.exact,
+    nonce: String(nonce),
+    deadline: '9999999999',
+    permitted: { token: ASSET, amount },
+    witness: { to: SHOP, validAfter: '0' },
   };
   const payment = { kind: 'permit2', scheme: 'exact', permit2Authorization, signature: `0x${'12'.repeat(65)}` };
   return planPermitTransfer(payment as SignedPermit, BigInt(amount));

@@ -81,7 +81,9 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     const payment = world.payRefused();
     const lost = await askAndLose(payment, { amount: '6000' });
     expect(await name(lost, makeFinal(world.send({ amount: 4_000n })))).toMatchObject({
-      ...{ state: 'refunded', amount: '4000', askedAmount: '6000' },
+      state: 'refunded',
+      amount: '4000',
+      askedAmount: '6000',
     });
     // Prevents: the answer to the same request names the next number, and a program that uses it refunds more than it asked for.
     for (const amount of ['6000', '4000']) expect(await world.ask(payment, { amount })).toMatchObject({ id: lost.id });

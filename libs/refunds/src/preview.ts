@@ -138,9 +138,15 @@ export async function previewRefund(ports: RefundPorts, name: string): Promise<R
     ['decimals_differ', decimalsDiffer !== null, decimalsDiffer ?? ''],
   ];
   return {
-    ...{ payment: name, number, id: nameRefund(name, number), state: payment.state },
-    ...{ asset: payment.asset ?? asset, decimals },
-    ...{ arrived: String(arrived), taken: String(taken), left: String(left) },
+    payment: name,
+    number,
+    id: nameRefund(name, number),
+    state: payment.state,
+    asset: payment.asset ?? asset,
+    decimals,
+    arrived: String(arrived),
+    taken: String(taken),
+    left: String(left),
     recipient: payer === null ? null : { address: payer.address, kind: kindOf(payer) },
     shown: payer === null ? null : { transaction: payer.transaction, transfers: payer.transfers },
     permit: payer === null || payer.permit === 'unknown' ? null : payer.permit,

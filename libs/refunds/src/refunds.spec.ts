@@ -131,7 +131,8 @@ describe('asking for a refund', () => {
   it('refunds a payment that bought an answer only where that is meant', async () => {
     const payment = world.paySold();
     expect(await world.refunds.preview(payment)).toMatchObject({
-      ...{ boughtAnswer: true, obstacles: [{ reason: 'answered' }] },
+      boughtAnswer: true,
+      obstacles: [{ reason: 'answered' }],
     });
     await expect(world.ask(payment)).rejects.toEqual(refusal('answered'));
     const { id } = await world.ask(payment, { answered: true });
@@ -172,8 +173,12 @@ describe('asking for a refund', () => {
     /** Sent by its payer, and in the book under the name of the transaction. */
     beforeEach(() => {
       const permit2Authorization = {
-        ...{ from: PAYER, spender: PROXIES.exact, nonce: '5', deadline: '9999999999' },
-        ...{ permitted: { token: ASSET, amount: String(PRICE) }, witness: { to: SHOP, validAfter: '0' } },
+        from: PAYER,
+        spender: PROXIES.exact,
+        nonce: '5',
+        deadline: '9999999999',
+        permitted: { token: ASSET, amount: String(PRICE) },
+        witness: { to: SHOP, validAfter: '0' },
       };
       const signature = `0x${'12'.repeat(65)}`;
       const signed = { kind: 'permit2', scheme: 'exact', permit2Authorization, signature } as SignedPermit;

@@ -150,9 +150,15 @@ export class Refunds {
     const { recipient, shown, asset, permit, doubts } = preview;
     if (recipient === null || shown === null) throw refuse('unclear', 'The chain shows no payer.');
     return {
-      ...{ amount, asset, chainId: this.ports.chain.chainId, recipient: recipient.address },
-      ...{ arrivedIn: shown.transaction, transfers: shown.transfers },
-      ...{ permit, reason: reason ?? null, doubts },
+      amount,
+      asset,
+      chainId: this.ports.chain.chainId,
+      recipient: recipient.address,
+      arrivedIn: shown.transaction,
+      transfers: shown.transfers,
+      permit,
+      reason: reason ?? null,
+      doubts,
     };
   }
 

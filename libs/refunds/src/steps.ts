@@ -217,7 +217,11 @@ async function writeJob(turn: Turn): Promise<Outcome> {
   const { lane, jobId } = await turn.nameJob();
   const input = describeInput(refund);
   const result = await journal.submitNamed({
-    ...{ lane, jobId, operation: 'refund', wallet: REFUNDS_WALLET, input: { ...input } },
+    lane,
+    jobId,
+    operation: 'refund',
+    wallet: REFUNDS_WALLET,
+    input: { ...input },
     keyId: refund.askedBy.at(-1) ?? '',
     latestMs: beginOf(refund, await turn.closeAgain()) + ACCEPTED_WITHIN_MS,
   });

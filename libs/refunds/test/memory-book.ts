@@ -165,8 +165,20 @@ export class MemoryBook implements RefundBook {
   async insert(terms: RefundTerms, keyId: string, takes: readonly TakenPart[]): Promise<Refund> {
     const at = this.#now();
     const refund: StoredRefund = {
-      ...{ ...terms, takes, state: 'asked', askedAmount: null, askedBy: [keyId], attempt: 1, maybeSent: false },
-      ...{ askedAt: at, changedAt: at, attemptAt: at, job: null, transaction: null, detail: null, route: null },
+      ...terms,
+      takes,
+      state: 'asked',
+      askedAmount: null,
+      askedBy: [keyId],
+      attempt: 1,
+      maybeSent: false,
+      askedAt: at,
+      changedAt: at,
+      attemptAt: at,
+      job: null,
+      transaction: null,
+      detail: null,
+      route: null,
     };
     this.refunds = [...this.refunds.filter(({ id }) => id !== terms.id), refund];
     return refund;

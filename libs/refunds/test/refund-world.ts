@@ -43,7 +43,9 @@ const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 
 /** A log of the token, as `Transfer` emits it. */
 export const transferLog = (from: Hex, to: Hex, units: bigint, address = ASSET) => ({
-  ...{ address, topics: [TRANSFER, wordOf(from), wordOf(to)], data: hashOf(Number(units)) },
+  address,
+  topics: [TRANSFER, wordOf(from), wordOf(to)],
+  data: hashOf(Number(units)),
 });
 
 /** What the scripts of the ledger do, of one payment each: `libs/ledger/src/close-payment.spec.ts` has the real ones. */
@@ -159,7 +161,10 @@ export class RefundWorld {
     const { ledger, journal, chain, book } = this;
     const defaults = { caps: NO_CAPS, approvalAbove: null, confirmations: 3 };
     this.ports = {
-      ...{ ledger, journal, chain, book },
+      ledger,
+      journal,
+      chain,
+      book,
       outbox: { waitUntilRead: async () => this.readOutbox() },
       readBookedSinceMs: async () => ledger.bookedSinceMs,
       findWallet: async () => journal.wallet,
@@ -198,8 +203,14 @@ export class RefundWorld {
   note(id: PaymentId, transaction: Hex, { amount = PRICE, failure = 'payment_too_old' } = {}): string {
     const name = nameOfPayment(id);
     this.book.payments.set(name, {
-      ...{ state: 'refused', asset: ASSET, recipient: SHOP, transaction, amount: String(amount), refunded: '0' },
-      ...{ reported: { refused: { failure } }, paidBack: [] },
+      state: 'refused',
+      asset: ASSET,
+      recipient: SHOP,
+      transaction,
+      amount: String(amount),
+      refunded: '0',
+      reported: { refused: { failure } },
+      paidBack: [],
     });
     return name;
   }

@@ -6,7 +6,6 @@ import {
   readWord,
   type RpcBatcher,
   RPC_TIMEOUT_MS,
-  findMoved,
   describeDoubtfulUse,
   findPermitUse,
   type SentPayment,
@@ -14,13 +13,14 @@ import {
   findAuthorizationUse,
 } from '@tollgate/chain';
 import { pause } from '@tollgate/journal';
-import { AuthorizedTransfers, type Hex, type PaymentFailure } from '@tollgate/protocol';
+import type { Hex, PaymentFailure } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 import type { SettlementResult } from '@tollgate/transport';
 import { noteForRefund } from '@tollgate/verification';
 
 import type { SettlementAttempt, AttemptEnd, EndedJob } from './attempt.js';
 import {
+  findPaid,
   paymentIdOf,
   settledBy,
   type AuthorizationEntry,
@@ -159,11 +159,9 @@ async function explainAuthorization(
   let shown: Sighting | undefined;
   if (txHash !== null) {
     shown = await reader.readTransaction(txHash, deadlineMs);
-    const { mined } = shown;
-    if (mined === null) return { outcome: 'pending', txHash };
-    if (new AuthorizedTransfers(mined.receipt.logs).include(entry)) {
-      return settledBy(entry, txHash, entry.amountBaseUnits);
-    }
+    if (shown.mined === null) return { outcome: 'pending', txHash };
+    const moved = findPaid(entry, shown.mined.receipt.logs);
+    if (moved !== null) return settledBy(entry, txHash, moved);
   }
   const name = { asset, payer: authorization.from, nonce: authorization.nonce };
   // Another server may answer, which has not seen the block yet: its newest state would show the nonce as free.
@@ -237,10 +235,9 @@ async function explainPermit(
   let shown: Sighting | undefined;
   if (txHash !== null) {
     shown = await reader.readTransaction(txHash, deadlineMs);
-    const { mined } = shown;
-    if (mined === null) return { outcome: 'pending', txHash };
-    const moved = findMoved(mined.receipt.logs, entry);
-    if (moved !== null) return settledBy(entry, txHash, moved.toString());
+    if (shown.mined === null) return { outcome: 'pending', txHash };
+    const moved = findPaid(entry, shown.mined.receipt.logs);
+    if (moved !== null) return settledBy(entry, txHash, moved);
   }
   const { isTaken, headBlockNumber } = await reader.readPermitNonce({ owner: payer, nonce }, deadlineMs, shown);
   if (shown !== undefined && headBlockNumber < shown.headBlockNumber) return { outcome: 'pending', txHash };

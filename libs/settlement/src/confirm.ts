@@ -1,4 +1,3 @@
-import { findMoved } from '@tollgate/chain';
 import {
   crashPoint,
   isFinal,
@@ -20,6 +19,7 @@ import {
 } from './attempt.js';
 import type { GasMemory } from './call-simulation.js';
 import type { ContractWallets } from './contract-wallets.js';
+import { findPaid } from './payment-entry.js';
 import { countPayments, isOfContractWallet, minedSettlementOf, parseSettlementJob } from './settlement-job.js';
 
 /** Waits until the batch is mined, and reads from its logs whether the payment was settled. */
@@ -50,11 +50,8 @@ function readPaid(attempts: readonly SettlementAttempt[], { logs }: MinedJob): M
   const paid = new Map<SettlementAttempt, string>();
   const transfers = new AuthorizedTransfers(logs);
   for (const attempt of attempts) {
-    const { payment } = attempt;
-    if (payment.kind === 'permit2') {
-      const moved = findMoved(logs, payment);
-      if (moved !== null) paid.set(attempt, moved.toString());
-    } else if (transfers.include(payment)) paid.set(attempt, payment.amountBaseUnits);
+    const amount = findPaid(attempt.payment, logs, transfers);
+    if (amount !== null) paid.set(attempt, amount);
   }
   return paid;
 }

@@ -1,9 +1,6 @@
-import { Journal, type LaneId } from '@tollgate/journal';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
-import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../test/harness/retry.js';
-import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import {
   mineSample,
   planSample,
@@ -12,30 +9,19 @@ import {
   spoilJob,
   submitSample,
 } from '../../journal/test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../journal/test/start-journal.js';
+import { openLane, useJournal } from '../../journal/test/start-journal.js';
 import { SettlementRecords } from './batch.js';
 import { JobWatch } from './confirm.js';
 import { nameSettlement } from './payment-entry.js';
 import { SettlementsUnderWay } from './under-way.js';
 
 describe('a closed watch of jobs', () => {
-  let server: BorrowedRedis;
-  let redis: Redis;
+  const { journal } = useJournal();
   let watch: JobWatch;
   const troubles: unknown[] = [];
 
-  beforeAll(async () => {
-    server = await borrowRedis();
-    redis = new Redis(server.url);
-  });
-
   beforeEach(() => {
-    watch = new JobWatch(new Journal({ redis }), (error) => troubles.push(error));
-  });
-
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
+    watch = new JobWatch(journal, (error) => troubles.push(error));
   });
 
   it('resolves open waits as unwatched', async () => {
@@ -55,23 +41,12 @@ describe('a closed watch of jobs', () => {
 });
 
 describe('a watch of jobs of which one cannot be read', () => {
-  let started: StartedJournal;
-  let lane: LaneId;
-  let token: number;
-
-  beforeAll(async () => {
-    started = await startJournal();
-    lane = sampleLane();
-    await started.journal.adopt(lane, { pendingNonce: 0 });
-    token = (await started.journal.takeLease(lane, 'verifier', 600_000))!.token;
-  });
+  const { journal, redis } = useJournal();
 
   afterEach(() => jest.restoreAllMocks());
 
-  afterAll(() => started.stop());
-
   it('learns of the ends of the others, and waits for that one until it can be read', async () => {
-    const { journal, redis } = started;
+    const { lane, token } = await openLane(journal);
     const troubles: unknown[] = [];
     const watch = new JobWatch(journal, (error) => troubles.push(error));
     const unreadable = await submitSample(journal, lane, token);
@@ -99,28 +74,17 @@ describe('a watch of jobs of which one cannot be read', () => {
 const createAddress = (): Hex => sampleLane().address;
 
 describe('a job that was given up after it had its nonce', () => {
-  let started: StartedJournal;
-  let jobId: string;
+  const { journal, redis } = useJournal();
 
-  beforeAll(async () => {
-    started = await startJournal();
-    const { journal } = started;
-    const lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 0 });
-    const { token } = (await journal.takeLease(lane, 'verifier', 600_000))!;
+  // Prevents: the transaction that uses up the nonce counts as a failed settlement against each payer.
+  it('has sent no settlement', async () => {
+    const { lane, token } = await openLane(journal);
     const write = await submitSample(journal, lane, token);
-    ({ jobId } = write);
+    const { jobId } = write;
     await planSample(journal, write);
     await journal.reserve({ ...write, maxInFlight: 9 });
     await journal.cancel(jobId);
     await journal.finishStep({ ...write, blockHash: await mineSample(journal, write, 'cancel') });
-  });
-
-  afterAll(() => started.stop());
-
-  // Prevents: the transaction that uses up the nonce counts as a failed settlement against each payer.
-  it('has sent no settlement', async () => {
-    const { journal, redis } = started;
     const watch = new JobWatch(journal, () => undefined);
     expect(await watch.untilEnded(jobId)).toEqual({ outcome: 'over', txHash: null, calldata: null, isReverted: false });
     watch.close();

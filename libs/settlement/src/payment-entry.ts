@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 
 import {
   type ContractCall,
+  findMoved,
   NO_FACTORIES,
   type PayerSignature,
   planPermitTransfer,
@@ -12,6 +13,8 @@ import {
 } from '@tollgate/chain';
 import { signedPaymentId } from '@tollgate/ledger';
 import {
+  AuthorizedTransfers,
+  type EmittedLog,
   type PromisedTransfer,
   hashPermit2Domain,
   hashPermit2Transfer,
@@ -123,6 +126,19 @@ export function validAfterOf(entry: PaymentEntry): string {
 /** The result for a payer that has paid this amount. */
 export function settledBy({ payer }: PaymentEntry, txHash: Hex, amountBaseUnits: string): SettlementResult {
   return { outcome: 'settled', txHash, payer, amountBaseUnits };
+}
+
+/**
+ * What the transaction with these logs has moved by the payment, in base units; null: nothing.
+ * @param transfers those of the logs, one object for all payments of the transaction
+ */
+export function findPaid(
+  entry: PaymentEntry,
+  logs: readonly EmittedLog[],
+  transfers = new AuthorizedTransfers(logs),
+): string | null {
+  if (entry.kind === 'permit2') return findMoved(logs, entry)?.toString() ?? null;
+  return transfers.include(entry) ? entry.amountBaseUnits : null;
 }
 
 export const SETTINGS_DIFFER: SettlementResult = { outcome: 'unavailable', reason: 'settings_differ' };

@@ -1,5 +1,4 @@
 import type { SettledPayment } from '@tollgate/book-events';
-import { findMoved } from '@tollgate/chain';
 import {
   createLaneId,
   describeTransaction,
@@ -19,7 +18,7 @@ import { AuthorizedTransfers, type Hex } from '@tollgate/protocol';
 
 import { noteMined, type MinedParts } from './confirm.js';
 import type { ContractWallets } from './contract-wallets.js';
-import { paymentIdOf, type PaymentEntry } from './payment-entry.js';
+import { findPaid, paymentIdOf } from './payment-entry.js';
 import { Batcher } from './reserve.js';
 import { serveRelayer, type SettleServers } from './serve-relayer.js';
 import { parseSettlementJob } from './settlement-job.js';
@@ -121,15 +120,11 @@ export class Relayers {
 /** The report of a relayer's transaction, with what it moved of each payment. */
 const reportSettlement: ReportTransaction = (job, step, receipt) => {
   const transfers = new AuthorizedTransfers(receipt.logs);
-  const amountOf = (entry: PaymentEntry): string | null => {
-    if (entry.kind === 'permit2') return findMoved(receipt.logs, entry)?.toString() ?? null;
-    return transfers.include(entry) ? entry.amountBaseUnits : null;
-  };
   const { chainId, address: relayer } = job.lane;
   const payments = parseSettlementJob(job).map((entry): SettledPayment => {
     const { asset, payTo, payer, forOther } = entry;
     const payment = nameOfPayment(paymentIdOf(chainId, entry));
-    const moved = { asset, payTo, payer, amount: amountOf(entry), logIndex: null };
+    const moved = { asset, payTo, payer, amount: findPaid(entry, receipt.logs, transfers), logIndex: null };
     return { payment, ...moved, ...(forOther && { forOther }) };
   });
   return { type: 'settled', facts: { ...describeTransaction(job, step, receipt), relayer, payments } };

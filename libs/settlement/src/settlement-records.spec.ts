@@ -1,6 +1,4 @@
-import { Redis } from 'ioredis';
-
-import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
+import { useRedis } from '../../../test/harness/stack/borrow-redis.js';
 import type { UnmadeSettlement } from './attempt.js';
 import { SettlementRecords } from './batch.js';
 
@@ -9,21 +7,9 @@ const OTHER: UnmadeSettlement = { outcome: 'failed', failure: 'settlement_failed
 
 /** Two verifiers that each handle a copy, in either order of their steps. */
 describe('the record of a payment whose question is answered with a failure', () => {
-  let server: BorrowedRedis;
-  let redis: Redis;
-  let records: SettlementRecords;
+  const redis = useRedis();
+  const records = new SettlementRecords(redis);
   let count = 0;
-
-  beforeAll(async () => {
-    server = await borrowRedis();
-    redis = new Redis(server.url);
-    records = new SettlementRecords(redis);
-  });
-
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
 
   const KEPT_MS = 600_000;
   const createAsked = () => ({ name: `payment-${String(++count)}`, questionId: 'one', keptMs: KEPT_MS });

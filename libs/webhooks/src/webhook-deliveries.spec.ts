@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Redis } from 'ioredis';
-
 import { waitFor } from '../../../test/harness/retry.js';
-import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
+import { useRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
 import { WebhookTargets, type WebhookTarget } from './webhook-targets.js';
 
@@ -11,24 +9,11 @@ const LEASE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 describe('the deliveries to webhook targets', () => {
-  let server: BorrowedRedis;
-  let redis: Redis;
-  let targets: WebhookTargets;
-  let deliveries: WebhookDeliveries;
+  const redis = useRedis();
+  const targets = new WebhookTargets(redis, 'jobs', { rules: { allowPrivateTargets: true } });
+  const deliveries = new WebhookDeliveries(redis, 'jobs');
   let target: WebhookTarget;
   let other: WebhookTarget;
-
-  beforeAll(async () => {
-    server = await borrowRedis();
-    redis = new Redis(server.url);
-    targets = new WebhookTargets(redis, 'jobs', { rules: { allowPrivateTargets: true } });
-    deliveries = new WebhookDeliveries(redis, 'jobs');
-  });
-
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
 
   beforeEach(async () => {
     await redis.flushall();
@@ -41,7 +26,8 @@ describe('the deliveries to webhook targets', () => {
     return result.target;
   };
   const announce = (number: number, at = Date.now()) => ({
-    ...{ keyId: 'one', order: number },
+    keyId: 'one',
+    order: number,
     event: { id: `e:${number}`, type: 'jobCompleted', at: new Date(at).toISOString() },
   });
   const add = (numbers: readonly number[], { to = target, most = 100, inAll = 1_000 } = {}) =>

@@ -1,26 +1,18 @@
 import { bundleProgram } from '../../../test/harness/stack/bundle-program.js';
 import { startChild } from '../../../tools/devnet/processes/child-process.js';
 import { startDnsServer } from '../../http/test/dns-server.js';
-import { WebhookFixture } from '../test/webhook-fixture.js';
+import { useWebhooks } from '../test/webhook-fixture.js';
 import { WebhookTargets } from './webhook-targets.js';
 
 const KEYS = 'tollgate:{api-keys}';
 
 describe('webhooks, during failures,', () => {
-  let fixture: WebhookFixture;
+  const fixture = useWebhooks();
   let keyId: string;
-
-  beforeAll(async () => {
-    fixture = await WebhookFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
 
   beforeEach(async () => {
     keyId = await fixture.createKey();
   });
-
-  afterEach(() => fixture.clear());
 
   it('are posted again by another process when theirs is killed during a post', async () => {
     const { receiver, target } = await fixture.register(keyId);

@@ -132,7 +132,11 @@ export class WebhookPoster {
     const { event, attempts } = delivery;
     const startedAtMs = performance.now();
     const posted = await postEvent({
-      ...{ fetch: this.#safe.fetch, url: target.url, secret: secretOf(target.id), event, signal },
+      fetch: this.#safe.fetch,
+      url: target.url,
+      secret: secretOf(target.id),
+      event,
+      signal,
     });
     const durationMs = performance.now() - startedAtMs;
     switch (posted.outcome) {

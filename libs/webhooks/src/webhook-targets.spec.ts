@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { Redis } from 'ioredis';
-
-import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
+import { useRedis } from '../../../test/harness/stack/borrow-redis.js';
 import {
   isWanted,
   UnreadableTargetError,
@@ -14,21 +12,9 @@ import {
 const URL = 'https://example.org/events?token=1';
 
 describe('the webhook targets', () => {
-  let server: BorrowedRedis;
-  let redis: Redis;
-  let targets: WebhookTargets;
+  const redis = useRedis();
+  const targets = new WebhookTargets(redis, 'jobs', { limit: 3, rules: { allowPrivateTargets: true } });
   let keyId: string;
-
-  beforeAll(async () => {
-    server = await borrowRedis();
-    redis = new Redis(server.url);
-    targets = new WebhookTargets(redis, 'jobs', { limit: 3, rules: { allowPrivateTargets: true } });
-  });
-
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
 
   beforeEach(async () => {
     await redis.flushall();

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-import type { TargetRules } from '@tollgate/http';
+import { type TargetRules, assertPublicTarget, TargetRefusedError } from '@tollgate/http';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 import { z } from 'zod';
 
-import { findUrlFault } from './find-url-fault.js';
 import addTarget from './scripts/add-target.lua';
 import changeTarget from './scripts/change-target.lua';
 import removeTarget from './scripts/remove-target.lua';
@@ -233,4 +232,18 @@ export function isWanted({ events, operations, from }: WebhookTarget, { order, e
     (events.length === 0 || events.includes(event.type)) &&
     (operations.length === 0 || (event.operation !== undefined && operations.includes(event.operation)))
   );
+}
+
+const URL_MAX = 2_048;
+
+/** Why events cannot be posted to the URL, as a sentence for the registrant; null: they can. */
+async function findUrlFault(url: string, rules: TargetRules): Promise<string | null> {
+  if (url.length > URL_MAX) return `The URL is longer than ${URL_MAX} characters.`;
+  try {
+    await assertPublicTarget(url, rules);
+    return null;
+  } catch (error) {
+    if (error instanceof TargetRefusedError) return error.message;
+    throw error;
+  }
 }

@@ -4,25 +4,17 @@ import type { ServerResponse } from 'node:http';
 import { ApiKeyStore } from '@tollgate/http';
 
 import { waitFor } from '../../../test/harness/retry.js';
-import { SECRET, WebhookFixture } from '../test/webhook-fixture.js';
+import { SECRET, useWebhooks } from '../test/webhook-fixture.js';
 import { deriveWebhookSecret } from './post-event.js';
 import type { WebhookTarget } from './webhook-targets.js';
 
 describe('webhooks', () => {
-  let fixture: WebhookFixture;
+  const fixture = useWebhooks();
   let keyId: string;
-
-  beforeAll(async () => {
-    fixture = await WebhookFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
 
   beforeEach(async () => {
     keyId = await fixture.createKey();
   });
-
-  afterEach(() => fixture.clear());
 
   const never = (): void => undefined;
   const listDead = (target: WebhookTarget) => fixture.webhooks.deliveries.listDead([target], 9);

@@ -41,8 +41,11 @@ export class Webhooks {
     this.deliveries = new WebhookDeliveries(redis, subject);
     this.#count = createDeliveryCounter(registry, metrics);
     this.#poster = new WebhookPoster({
-      ...{ ...options, targets: this.targets, deliveries: this.deliveries },
-      ...{ apiKeys: new ApiKeyStore(redis), onOutcome: this.#count },
+      ...options,
+      targets: this.targets,
+      deliveries: this.deliveries,
+      apiKeys: new ApiKeyStore(redis),
+      onOutcome: this.#count,
     });
     this.#observe(registry, metrics);
   }

@@ -8,7 +8,9 @@ import { Webhooks } from '../src/webhooks.js';
 /** A process that a spec kills while it posts. */
 const { redisUrl, events } = JSON.parse(process.env['TASK'] ?? '') as { redisUrl: string; events: Announced[] };
 const webhooks = new Webhooks({
-  ...{ redis: new Redis(redisUrl), subject: 'jobs', registry: new Registry() },
+  redis: new Redis(redisUrl),
+  subject: 'jobs',
+  registry: new Registry(),
   metrics: { outcomes: 'a', durations: 'b', waiting: 'c', dead: 'd' },
   secretOf: (targetId) => targetId,
   rules: { allowPrivateTargets: true },

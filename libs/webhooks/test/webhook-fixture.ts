@@ -31,31 +31,28 @@ export interface StartOptions {
 
 export interface StartedWebhooks {
   webhooks: Webhooks;
-
   take: (...events: Announced[]) => Promise<void>;
   close: () => Promise<void>;
 }
 
 /** A Redis, targets, and processes that post to them. */
-export class WebhookFixture {
-  readonly redis: Redis;
+class WebhookFixture {
+  server!: RedisServer;
+  redis!: Redis;
   /** Posts nothing. */
-  readonly webhooks: Webhooks;
+  webhooks!: Webhooks;
   registry = new Registry();
   #started: StartedWebhooks[] = [];
   #receivers: WebhookReceiver[] = [];
   #sequence = 0;
 
-  private constructor(readonly server: RedisServer) {
-    this.redis = new Redis(server.url);
+  async start(): Promise<void> {
+    Logger.overrideLogger(false);
+    this.server = await startRedis({ appendfsync: 'no' });
+    this.redis = new Redis(this.server.url);
     // Some tests stop the server.
     this.redis.on('error', () => undefined);
     this.webhooks = this.#create({});
-  }
-
-  static async start(): Promise<WebhookFixture> {
-    Logger.overrideLogger(false);
-    return new WebhookFixture(await startRedis({ appendfsync: 'no' }));
   }
 
   async stop(): Promise<void> {
@@ -136,14 +133,29 @@ export class WebhookFixture {
 
   #create({ settings, allowPrivateTargets = true, nameServers }: StartOptions): Webhooks {
     return new Webhooks({
-      ...{ redis: this.redis, subject: 'jobs', registry: this.registry, metrics: METRICS },
+      redis: this.redis,
+      subject: 'jobs',
+      registry: this.registry,
+      metrics: METRICS,
       secretOf: (targetId) => deriveWebhookSecret(SECRET, targetId),
       rules: { allowPrivateTargets, ...(nameServers && { nameServers }) },
       settings: {
         ...new WebhookEnvironment(),
-        ...{ webhookAttempts: 3, webhookFirstRetryMs: 20, webhookLongestRetryMs: 100, webhookTimeoutMs: 5_000 },
+        webhookAttempts: 3,
+        webhookFirstRetryMs: 20,
+        webhookLongestRetryMs: 100,
+        webhookTimeoutMs: 5_000,
         ...settings,
       },
     });
   }
+}
+
+/** The fixture for the tests of a file, cleared after each. */
+export function useWebhooks(): WebhookFixture {
+  const fixture = new WebhookFixture();
+  beforeAll(() => fixture.start());
+  afterEach(() => fixture.clear());
+  afterAll(() => fixture.stop());
+  return fixture;
 }

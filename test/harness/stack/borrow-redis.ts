@@ -27,6 +27,26 @@ export async function borrowRedis(): Promise<BorrowedRedis> {
   return { url, port, stop: () => giveBack(kept) };
 }
 
+/** A client of an empty Redis for the tests of a file, which is connected for their hooks and them. */
+export function useRedis(options: { commandTimeout?: number } = {}): Redis {
+  const redis = new Redis({ ...options, host: '127.0.0.1', lazyConnect: true });
+  redis.on('error', () => undefined);
+  let server: BorrowedRedis;
+  beforeAll(async () => {
+    server = await borrowRedis();
+    redis.options.port = server.port;
+    await redis.connect();
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  return redis;
+}
+
+/** For what connects by itself. */
+export const urlOf = ({ options }: Redis): string => `redis://127.0.0.1:${options.port}`;
+
 async function startKept(): Promise<KeptServer> {
   const server = await startRedis({ appendfsync: 'no' });
   server.unref();

@@ -2,9 +2,8 @@ import { signAgentJobMessage } from '@tollgate/client/jobs';
 import { ApiKeyStore, type ApiKeyScope } from '@tollgate/http';
 import type { AgentJobMessage, AgentJobOf } from '@tollgate/protocol';
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
 
-import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
+import { useRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { deriveEnqueueSecret, verifyAgentJobMessage, type VerifyMessageOptions } from './verify-agent-job-message.js';
 
 const AGENT_SECRET = 'a secret that only the processes of one installation have';
@@ -15,20 +14,8 @@ const JOB: AgentJobOf<'swap'> = {
   input: { amount: '1.5', fromToken: '0x0', toToken: 'USDC', slippageBps: 50 },
 };
 
-let server: BorrowedRedis;
-let redis: Redis;
-let apiKeys: ApiKeyStore;
-
-beforeAll(async () => {
-  server = await borrowRedis();
-  redis = new Redis(server.url);
-  apiKeys = new ApiKeyStore(redis);
-});
-
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const redis = useRedis();
+const apiKeys = new ApiKeyStore(redis);
 
 const verify = (message: unknown, options: Partial<VerifyMessageOptions> = {}) =>
   verifyAgentJobMessage(message, { agentSecret: AGENT_SECRET, apiKeys, nowMs: NOW_MS, maxAgeMs: 600_000, ...options });

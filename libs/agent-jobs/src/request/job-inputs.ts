@@ -9,7 +9,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export function listFields(operation: AgentOperation): InputField[] {
   const shape: Readonly<Record<string, z.core.$ZodType>> = WRITE_OPERATIONS[operation].input.shape;
   return Object.entries(shape).map(([name, schema]) => ({
-    ...{ name, isOptional: schema instanceof z.ZodOptional },
+    name,
+    isOptional: schema instanceof z.ZodOptional,
     ...readFieldFacts(schema),
   }));
 }

@@ -12,11 +12,27 @@ const bytes = `0x${'c0ffee'.repeat(21)}aa1b` as const;
 const jobWith = (changes: Partial<JobRecord>, signature: StepRecord['signature']): JobRecord => {
   const state = { nonce: null, attempts: [], signature, mined: null, skipped: false, voided: false };
   return {
-    ...{ id: 'j1', lane, operation: 'payment', input: { url: 'https://shop.example/' }, wallet: 'main', keyId: 'k' },
-    ...{ fingerprint: 'f', submittedAtMs: 0, updatedAtMs: 0, endedAtMs: null, retryOf: null, plan: null },
-    ...{ approval: { floorsHash: 'f', approvedBy: null }, ending: null, failure: null },
-    ...{ cancelRefused: null, waiting: null, details: {} },
-    ...{ state: 'SIGNED', stepIndex: 0, steps: [{ ...sampleSignature(lane.address), ...state }] },
+    id: 'j1',
+    lane,
+    operation: 'payment',
+    input: { url: 'https://shop.example/' },
+    wallet: 'main',
+    keyId: 'k',
+    fingerprint: 'f',
+    submittedAtMs: 0,
+    updatedAtMs: 0,
+    endedAtMs: null,
+    retryOf: null,
+    plan: null,
+    approval: { floorsHash: 'f', approvedBy: null },
+    ending: null,
+    failure: null,
+    cancelRefused: null,
+    waiting: null,
+    details: {},
+    state: 'SIGNED',
+    stepIndex: 0,
+    steps: [{ ...sampleSignature(lane.address), ...state }],
     ...changes,
   };
 };

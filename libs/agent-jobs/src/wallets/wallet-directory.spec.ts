@@ -1,27 +1,14 @@
 import { createLaneId, nameLane } from '@tollgate/journal';
-import { Redis } from 'ioredis';
 
-import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
+import { useRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { WalletDirectory } from './wallet-directory.js';
 
 const ONE = createLaneId(1328, `0x${'1a'.repeat(20)}`);
 const OTHER = createLaneId(1328, `0x${'2b'.repeat(20)}`);
 
 describe('the names of wallets', () => {
-  let server: BorrowedRedis;
-  let redis: Redis;
-  let directory: WalletDirectory;
-
-  beforeAll(async () => {
-    server = await borrowRedis();
-    redis = new Redis(server.url);
-    directory = new WalletDirectory(redis);
-  });
-
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
+  const redis = useRedis();
+  const directory = new WalletDirectory(redis);
 
   beforeEach(() => redis.flushall());
 

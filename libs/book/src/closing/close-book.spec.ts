@@ -2,11 +2,10 @@ import { hash } from 'node:crypto';
 
 import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
 
-import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
+import { answered, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
 import { DeposedError, type ClaimedDatabase } from '../database/database.js';
 import { BookWriter } from '../posting/book-writer.js';
-import { postEvents } from '../posting/post-events.js';
 import { readClosings } from '../reading/read-closings.js';
 import { closeBook } from './close-book.js';
 import { MerkleTree } from './merkle.js';
@@ -84,7 +83,7 @@ describe('closing a day of many bookings', () => {
     );
     const readLongestTurn = watchTurns();
     const closing = closeBook(book.writer, signer);
-    await postEvents(book.writer, [deliver(answered(transferId(1)))], SELLER);
+    await book.post(answered(transferId(1)));
     expect(await readClosings(book.database, 9)).toEqual([]);
     const [closed, ...others] = await closing;
     expect(readLongestTurn()).toBeLessThan(0.8);

@@ -4,9 +4,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { createTestBook, createTestFolder, type TestBook } from '../../test/create-test-book.js';
 import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
+import { useTestBook } from '../../test/use-test-book.js';
 import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
-import { BookHeldError, DeposedError, NoSpaceError, type ClaimedDatabase, type Queryable } from './database.js';
+import { BookHeldError, DeposedError, NoSpaceError, type Queryable } from './database.js';
 import { copyFolder } from './folder-copy.js';
 
 describe('the claim on the book', () => {
@@ -53,33 +54,21 @@ describe('the claim on the book', () => {
 });
 
 describe('a book in a folder', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
-
-  beforeAll(async () => {
-    book = await createTestFolder();
-    database = await book.claim();
-  });
-
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
-  });
+  const book = useTestBook({ isKept: true, create: createTestFolder });
 
   /** How many rows the planner takes a table to have. */
   async function readEstimate(): Promise<number> {
-    const [row] = await database.query<{ rows: number }>(
+    const [row] = await book.database.query<{ rows: number }>(
       "SELECT reltuples::bigint AS rows FROM pg_class WHERE oid = 'events'::regclass",
     );
     return row!.rows;
   }
 
   it('gives the planner statistics when it is opened and as it grows', async () => {
-    const writer = await BookWriter.open(database, 'spec');
     let number = 0;
     const post = async (events: number): Promise<void> => {
       for (const end = number + events; number < end; number++) {
-        await postEvents(writer, [deliver(answered(transferId(number)))], SELLER);
+        await book.post(answered(transferId(number)));
         // As between deliveries of the outbox.
         await nextTurn();
       }
@@ -88,14 +77,14 @@ describe('a book in a folder', () => {
     const grown = await readEstimate();
     expect(grown).toBeGreaterThan(number / 2);
     expect(grown).toBeLessThanOrEqual(number);
-    await database.close();
-    database = await book.claim();
+    await book.database.close();
+    book.database = await book.place.claim();
     expect(await readEstimate()).toBe(number);
   });
 
   it.each<[string, (work: (within: Queryable) => Promise<void>) => Promise<void>]>([
-    ['of a snapshot', (work) => database.snapshot(work)],
-    ['of a long snapshot', (work) => database.longSnapshot(work)],
+    ['of a snapshot', (work) => book.database.snapshot(work)],
+    ['of a long snapshot', (work) => book.database.longSnapshot(work)],
   ])('lets other work in before each statement %s', async (_, run) => {
     let [turns, isOver] = [0, false];
     const takeTurns = async (): Promise<void> => {
@@ -112,37 +101,37 @@ describe('a book in a folder', () => {
   });
 
   it('is written while a long snapshot is read, which does not see it, and leaves no copy', async () => {
-    const { folder } = book.place as { folder: string };
+    const { folder } = book.place.place as { folder: string };
     const count = async (within: Queryable): Promise<number> =>
       (await within.query('SELECT FROM event_positions')).length;
-    await database.longSnapshot(async (within) => {
+    await book.database.longSnapshot(async (within) => {
       expect(readdirSync(folder)).toContain('copy');
-      await database.transaction((writing) => writing.query("INSERT INTO event_positions VALUES ('a', 1)"));
+      await book.database.transaction((writing) => writing.query("INSERT INTO event_positions VALUES ('a', 1)"));
       expect(await count(within)).toBe(0);
     });
-    expect(await count(database)).toBe(1);
+    expect(await count(book.database)).toBe(1);
     expect(readdirSync(folder)).not.toContain('copy');
   });
 
   it('removes at its start the copy of a process that was killed', async () => {
-    const { folder } = book.place as { folder: string };
-    await database.close();
+    const { folder } = book.place.place as { folder: string };
+    await book.database.close();
     mkdirSync(join(folder, 'copy', 'base'), { recursive: true });
-    database = await book.claim();
+    book.database = await book.place.claim();
     expect(readdirSync(folder)).not.toContain('copy');
   });
 
   it('is closed while a long snapshot is read', async () => {
-    const read = database.longSnapshot(async (within) => {
-      await database.close();
+    const read = book.database.longSnapshot(async (within) => {
+      await book.database.close();
       await within.query('SELECT 1');
     });
     await expect(read).rejects.toThrow(/closed/);
-    database = await book.claim();
+    book.database = await book.place.claim();
   });
 
   it('is not copied where the disk would be too full, and says how much is missing', async () => {
-    const { folder } = book.place as { folder: string };
+    const { folder } = book.place.place as { folder: string };
     const to = join(folder, 'other');
     const copied = copyFolder(join(folder, 'data'), to, 2 ** 60);
     await expect(copied).rejects.toBeInstanceOf(NoSpaceError);

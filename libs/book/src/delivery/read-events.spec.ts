@@ -1,18 +1,13 @@
-import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
+import { answered, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
 import { describeDifference, skipEventNumbers, storeOutgoingEvents } from '../events/outgoing-event.js';
-import { postEvents } from '../posting/post-events.js';
 import { findNumberBefore, readOutgoingEvents, trimOutgoingEvents } from './read-events.js';
 
 describe('outgoing events', () => {
   const book = useTestBook();
 
   const post = (from: number, to: number) =>
-    postEvents(
-      book.writer,
-      Array.from({ length: to - from + 1 }, (_, index) => deliver(answered(transferId(from + index)))),
-      SELLER,
-    );
+    book.post(...Array.from({ length: to - from + 1 }, (_, index) => answered(transferId(from + index))));
   const readAll = () => readOutgoingEvents(book.database, 0, 100);
   const readIds = async () => (await readAll()).map(({ event }) => event.id);
   const idOf = (number: number) => `payment.answered:${transferId(number)}`;

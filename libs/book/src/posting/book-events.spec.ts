@@ -77,7 +77,7 @@ describe('booking events of which the database refuses one', () => {
 
   it('books it at the next start where what came later allows it', async () => {
     const [id, transaction] = [authorizationId(1), hashOf(700)];
-    await postEvents(book.writer, [deliver(answered(id, { amount: '9000', transaction }))], SELLER);
+    await book.post(answered(id, { amount: '9000', transaction }));
     const event = refunded(id, '10000');
     await askForRefunds(book.database, event);
     await bookEvents(book.writer, [deliver(event)], SELLER);

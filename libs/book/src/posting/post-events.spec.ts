@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import type { BookEvent, RefundedFacts } from '@tollgate/book-events';
 
 import { askForRefunds } from '../../test/ask-for-refunds.js';
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
 import {
   answered,
   ASSET,
@@ -21,14 +20,13 @@ import {
   settled,
   transferId,
 } from '../../test/sample-events.js';
-import type { ClaimedDatabase } from '../database/database.js';
+import { useTestBook } from '../../test/use-test-book.js';
 import { readAudit } from '../reading/read-audit.js';
 import { readBalances } from '../reading/read-balances.js';
 import { readBookedPayment } from '../reading/read-payment.js';
 import { searchPayments } from '../reading/search-payments.js';
 import { verifyBook } from '../reading/verify-book.js';
 import { bookUnapplied } from './book-events.js';
-import { BookWriter } from './book-writer.js';
 import { postEvents } from './post-events.js';
 
 const CHAIN = `chain:1328:${PAY_TO}`;
@@ -37,35 +35,18 @@ const TOKEN = `1328:${ASSET}`;
 const OTHER = { route: 'facilitator', payTo: `0x${'0e'.repeat(20)}`, forOther: true } as const;
 
 describe('posting events', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
-  let writer: BookWriter;
+  const book = useTestBook({ isKept: true });
   let number = 0;
 
-  beforeAll(async () => {
-    book = await createTestBook();
-    database = await book.claim();
-    writer = await BookWriter.open(database, 'spec');
-  });
-
   afterEach(async () => {
-    expect((await verifyBook(database, [])).broken).toBeNull();
-  });
-
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
+    expect((await verifyBook(book.database, [])).broken).toBeNull();
   });
 
   /** By account, what these events add to the balances in base units of the token. */
   async function post(...events: BookEvent[]): Promise<Record<string, bigint>> {
     const before = await read();
-    await askForRefunds(database, ...events);
-    await postEvents(
-      writer,
-      events.map((event) => deliver(event)),
-      SELLER,
-    );
+    await askForRefunds(book.database, ...events);
+    await book.post(...events);
     const after = await read();
     const changes = new Map(after);
     for (const [account, amount] of before) changes.set(account, (changes.get(account) ?? 0n) - amount);
@@ -79,7 +60,7 @@ describe('posting events', () => {
   }
 
   async function read(): Promise<Map<string, bigint>> {
-    const balances = await readBalances(database);
+    const balances = await readBalances(book.database);
     const sums = new Map<string, bigint>();
     for (const { asset, amount } of balances) sums.set(asset, (sums.get(asset) ?? 0n) + BigInt(amount));
     expect([...sums.values()].every((sum) => sum === 0n)).toBe(true);
@@ -92,13 +73,13 @@ describe('posting events', () => {
     const changes = await post(answered(transferId(++number), { route, requestId: text, path: route, query: text }));
     expect(changes[`revenue:${route.slice(0, 500)}`]).toBe(-10000n);
     const kept = { path: route.slice(0, 1_024), query: text.slice(0, 1_024) };
-    expect(await readBookedPayment(database, transferId(number))).toMatchObject(kept);
+    expect(await readBookedPayment(book.database, transferId(number))).toMatchObject(kept);
   });
 
   it('books an answer as revenue of its route', async () => {
     const id = transferId(++number);
     expect(await post(answered(id))).toEqual({ [CHAIN]: 10_000n, 'revenue:/api/weather': -10_000n });
-    expect(await readBookedPayment(database, id)).toMatchObject({
+    expect(await readBookedPayment(book.database, id)).toMatchObject({
       ...{ state: 'answered', amount: '10000', payer: PAYER, requestId: 'request-1' },
       timeline: ['presented', 'verified', 'claimed', 'fulfilled', 'answered'].map((step) => ({ step })),
       entries: [{ account: CHAIN }, { account: 'revenue:/api/weather' }],
@@ -118,7 +99,7 @@ describe('posting events', () => {
       settledAtMs: atMs,
     };
     await post(answered(id, { timeline: times, path: '/api/weather/Bern', query: 'a=1' }));
-    const timeline = (await readBookedPayment(database, id))?.timeline;
+    const timeline = (await readBookedPayment(book.database, id))?.timeline;
     expect(timeline?.[0]).toMatchObject({ detail: 'GET /api/weather/Bern?a=1' });
     expect(timeline?.map(({ step }) => step)).toEqual([
       'presented',
@@ -133,10 +114,10 @@ describe('posting events', () => {
   it('changes nothing when an event is delivered again, in the same batch or later', async () => {
     const event = answered(transferId(++number));
     const one = deliver(event);
-    expect(await postEvents(writer, [one, one], SELLER)).toMatchObject({ events: 1, bookings: 1 });
-    expect(await postEvents(writer, [one], SELLER)).toEqual({ events: 0, unread: 0, refused: 0, bookings: 0 });
+    expect(await postEvents(book.writer, [one, one], SELLER)).toMatchObject({ events: 1, bookings: 1 });
+    expect(await postEvents(book.writer, [one], SELLER)).toEqual({ events: 0, unread: 0, refused: 0, bookings: 0 });
     // A Redis that was restored from a copy reports the same under another id.
-    expect(await postEvents(writer, [deliver(event)], SELLER)).toEqual({
+    expect(await book.post(event)).toEqual({
       events: 1,
       unread: 0,
       refused: 0,
@@ -148,7 +129,7 @@ describe('posting events', () => {
     const id = transferId(++number);
     expect(await post(refused(id))).toEqual({ [CHAIN]: 10_000n, 'owed:refused': -10_000n });
     expect(await post(refused(id, { count: 4 }))).toEqual({});
-    expect(await readBookedPayment(database, id)).toMatchObject({ state: 'refused', reason: 'payment_too_old' });
+    expect(await readBookedPayment(book.database, id)).toMatchObject({ state: 'refused', reason: 'payment_too_old' });
     expect(await post(answered(id))).toEqual({ 'owed:refused': 10_000n, 'revenue:/api/weather': -10_000n });
   });
 
@@ -156,13 +137,13 @@ describe('posting events', () => {
     const [first, second] = [transferId(++number), transferId(++number)];
     const terms = { failure: 'amount_too_low', amount: '400' };
     expect(await post(refused(first, terms))).toEqual({ [CHAIN]: 400n, 'owed:refused': -400n });
-    expect(await readBookedPayment(database, first)).toMatchObject({ state: 'refused', reason: 'amount_too_low' });
+    expect(await readBookedPayment(book.database, first)).toMatchObject({ state: 'refused', reason: 'amount_too_low' });
     expect(await post(answered(first, { amount: '400', price: '400' }))).toEqual({
       ...{ 'owed:refused': 400n, 'revenue:/api/weather': -400n },
     });
     await post(answered(second, { amount: '400', price: '400' }));
     expect(await post(refused(second, terms))).toEqual({});
-    expect(await readBookedPayment(database, second)).toMatchObject({ state: 'answered', amount: '400' });
+    expect(await readBookedPayment(book.database, second)).toMatchObject({ state: 'answered', amount: '400' });
   });
 
   it('books nothing for a signature that moved no money', async () => {
@@ -196,9 +177,9 @@ describe('posting events', () => {
     const isSent = events.some(({ type }) => type === 'settled');
     const spent = { [`gas:${RELAYER} in 1328:native`]: gas, [`chain:1328:${RELAYER} in 1328:native`]: -gas };
     expect(changes).toEqual(isSent ? spent : {});
-    const { payments } = await searchPayments(database, { owed: true, reference: id }, { limit: 1 });
+    const { payments } = await searchPayments(book.database, { owed: true, reference: id }, { limit: 1 });
     expect(payments).toEqual([]);
-    expect(await readBookedPayment(database, id)).toMatchObject({ recipient: OTHER.payTo, forOther: true });
+    expect(await readBookedPayment(book.database, id)).toMatchObject({ recipient: OTHER.payTo, forOther: true });
   });
 
   it('pays a debt with the refund of what bought nothing, and lowers revenue with any other', async () => {
@@ -209,13 +190,13 @@ describe('posting events', () => {
     expect(await post(answered(sold), refunding(sold), refunded(sold, '4000'))).toEqual({
       ...{ [CHAIN]: 10_000n, 'revenue:/api/weather': -10_000n, refunds: 4_000n, 'chain:1328:refunds': -4_000n },
     });
-    expect(await readBookedPayment(database, sold)).toMatchObject({ state: 'refunded', refunded: '4000' });
+    expect(await readBookedPayment(book.database, sold)).toMatchObject({ state: 'refunded', refunded: '4000' });
   });
 
   it('refuses a refund of more than what arrived, whole batch included', async () => {
     const [id, other] = [transferId(++number), transferId(++number)];
     await expect(post(answered(other), answered(id), refunded(id, '10001'))).rejects.toThrow(/refunds_at_most/);
-    expect(await readBookedPayment(database, other)).toBeNull();
+    expect(await readBookedPayment(book.database, other)).toBeNull();
   });
 
   describe('of a refund that the book', () => {
@@ -227,10 +208,10 @@ describe('posting events', () => {
       const payment = transferId(++number);
       await post(refused(payment), refunding(payment));
       const asked = refunded(payment, '4000', PAID);
-      await askForRefunds(database, asked);
+      await askForRefunds(book.database, asked);
       const event = { ...asked, payment: other ?? payment, facts: { ...asked.facts, ...facts } } as BookEvent;
-      const posted = await postEvents(writer, [deliver(event), deliver(answered(transferId(++number)))], SELLER);
-      return { posted, picture: await readBookedPayment(database, payment) };
+      const posted = await book.post(event, answered(transferId(++number)));
+      return { posted, picture: await readBookedPayment(book.database, payment) };
     }
 
     it('has asked for, books it', async () => {
@@ -256,12 +237,12 @@ describe('posting events', () => {
       const payment = transferId(++number);
       const event = refunded(payment, '4000', PAID);
       await post(refused(payment), refunding(payment));
-      await askForRefunds(database, event);
-      await database.query('UPDATE refunds SET transaction = NULL WHERE payment = $1', [payment]);
+      await askForRefunds(book.database, event);
+      await book.database.query('UPDATE refunds SET transaction = NULL WHERE payment = $1', [payment]);
       const delivered = deliver(event);
-      expect(await postEvents(writer, [delivered], SELLER)).toMatchObject({ events: 0, refused: 1, bookings: 0 });
-      await database.query('UPDATE refunds SET transaction = $2 WHERE payment = $1', [payment, PAID]);
-      expect(await postEvents(writer, [delivered], SELLER)).toMatchObject({ events: 1, refused: 0, bookings: 1 });
+      expect(await postEvents(book.writer, [delivered], SELLER)).toMatchObject({ events: 0, refused: 1, bookings: 0 });
+      await book.database.query('UPDATE refunds SET transaction = $2 WHERE payment = $1', [payment, PAID]);
+      expect(await postEvents(book.writer, [delivered], SELLER)).toMatchObject({ events: 1, refused: 0, bookings: 1 });
     });
   });
 
@@ -296,20 +277,20 @@ describe('posting events', () => {
 
   it('keeps the balances that the entries sum to, and none of 0', async () => {
     await post(settled([authorizationId(++number)], { transaction: hashOf(700) }), answered(authorizationId(number)));
-    const balances = await readBalances(database);
+    const balances = await readBalances(book.database);
     expect(balances.length).toBeGreaterThan(3);
     expect(balances.filter(({ account }) => account.startsWith('payer:'))).toEqual([]);
     const sums = `SELECT account, asset, sum(amount) AS amount FROM entries GROUP BY account, asset HAVING sum(amount) <> 0
       ORDER BY account, asset`;
-    const kept = await database.query('SELECT account, asset, amount FROM balances ORDER BY account, asset');
-    expect(kept).toEqual(await database.query(sums));
+    const kept = await book.database.query('SELECT account, asset, amount FROM balances ORDER BY account, asset');
+    expect(kept).toEqual(await book.database.query(sums));
   });
 
   it('adds an act without the operator API to the audit table, once', async () => {
     const facts = { keyId: 'worker', action: 'wallet.fill', subject: 'main', details: { nonce: 41 } } as const;
     const act = deliver({ type: 'acted', atMs: 1_700_000_000_000, payment: '', facts });
-    for (const events of [[act, act], [act]]) await postEvents(writer, events, SELLER);
-    const { acts } = await readAudit(database, { limit: 9 });
+    for (const events of [[act, act], [act]]) await postEvents(book.writer, events, SELLER);
+    const { acts } = await readAudit(book.database, { limit: 9 });
     expect(acts).toEqual([
       {
         ...{ id: expect.any(Number), at: '2023-11-14T22:13:20.000Z', keyId: 'worker', requestId: '' },
@@ -322,15 +303,15 @@ describe('posting events', () => {
     const readable = deliver(answered(transferId(++number)));
     const fields = readable.fields.map((field, index) => (index === 1 ? '2' : field));
     const later = { ...readable, fields, event: { type: 'unknown', why: 'version', fields: {} } as const };
-    expect(await postEvents(writer, [later], SELLER)).toEqual({ events: 1, unread: 1, refused: 0, bookings: 0 });
-    expect(await bookUnapplied(writer, SELLER)).toMatchObject({ events: 0 });
+    expect(await postEvents(book.writer, [later], SELLER)).toEqual({ events: 1, unread: 1, refused: 0, bookings: 0 });
+    expect(await bookUnapplied(book.writer, SELLER)).toMatchObject({ events: 0 });
     // What a release that knows the version would find.
-    await database.query(`UPDATE events SET fields = $1::jsonb WHERE id = $2`, [
+    await book.database.query(`UPDATE events SET fields = $1::jsonb WHERE id = $2`, [
       JSON.stringify(readable.fields),
       later.id,
     ]);
-    expect(await bookUnapplied(writer, SELLER)).toMatchObject({ events: 1, unread: 0, bookings: 1 });
-    expect(await bookUnapplied(writer, SELLER)).toMatchObject({ events: 0 });
+    expect(await bookUnapplied(book.writer, SELLER)).toMatchObject({ events: 1, unread: 0, bookings: 1 });
+    expect(await bookUnapplied(book.writer, SELLER)).toMatchObject({ events: 0 });
   });
 });
 

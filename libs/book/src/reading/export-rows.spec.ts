@@ -1,12 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
-import { answered, deliver, refunding, SELLER, transferId } from '../../test/sample-events.js';
+import { answered, sampleBookings, refunding, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
-import type { NewBooking } from '../bookings/booking.js';
-import type { ClaimedDatabase, Queryable, SqlValue } from '../database/database.js';
-import { BookWriter } from '../posting/book-writer.js';
-import { postEvents } from '../posting/post-events.js';
+import type { Queryable, SqlValue } from '../database/database.js';
 import { storeBookings } from '../posting/store-bookings.js';
 import { readExport } from './export-rows.js';
 
@@ -23,22 +19,13 @@ interface Plan {
 }
 
 describe('the export of entries', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
+  const book = useTestBook({ isKept: true });
 
   beforeAll(async () => {
-    book = await createTestBook();
-    database = await book.claim();
-    const writer = await BookWriter.open(database, 'spec');
     for (let day = 0; day < DAYS; day++) {
-      await writer.write((within) => storeBookings(within, aDay(), START_MS + day * DAY_MS));
+      await book.writer.write((within) => storeBookings(within, sampleBookings(BOOKED_A_DAY), START_MS + day * DAY_MS));
     }
-    await database.query('ANALYZE entries, bookings');
-  });
-
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
+    await book.database.query('ANALYZE entries, bookings');
   });
 
   /** The entries from a day until another, and what was asked for them. */
@@ -47,7 +34,7 @@ describe('the export of entries', () => {
     const within: Queryable = {
       query: (sql, values = []) => {
         asked.push([sql, values]);
-        return database.query(sql, values);
+        return book.database.query(sql, values);
       },
     };
     const entries: number[] = [];
@@ -88,7 +75,7 @@ describe('the export of entries', () => {
     const { asked } = await exportDays(3, 4);
     let read = 0;
     for (const [sql, values] of asked) {
-      const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      const [row] = await book.database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
         `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
         values,
       );
@@ -104,28 +91,15 @@ describe('the export of payments', () => {
 
   it('has each payment once, also one that changes meanwhile', async () => {
     const ids = Array.from({ length: PAGE + 1 }, (_, number) => transferId(number));
-    await postEvents(
-      book.writer,
-      ids.map((id) => deliver(answered(id))),
-      SELLER,
-    );
+    await book.post(...ids.map((id) => answered(id)));
     const exported: (string | null | undefined)[] = [];
     for await (const rows of readExport(book.database, 'payments', { fromMs: 0, toMs: Date.UTC(9999, 0) })) {
       exported.push(...rows.map(([id]) => id));
-      await postEvents(book.writer, [deliver(refunding(exported[0]!))], SELLER);
+      await book.post(refunding(exported[0]!));
     }
     expect(exported.sort()).toEqual(ids.sort());
   });
 });
-
-function aDay(): NewBooking[] {
-  const line = { asset: '1328:x', amount: '1' };
-  const lines = [
-    { ...line, account: 'refunds' },
-    { ...line, account: 'owed:refused', amount: '-1' },
-  ];
-  return Array.from({ length: BOOKED_A_DAY }, () => ({ kind: 'payment', payment: null, atMs: 0, facts: {}, lines }));
-}
 
 /** The entries that a plan has read. */
 function countRead({ Plans: plans = [], ...plan }: Plan): number {

@@ -1,21 +1,16 @@
 import { askForRefunds } from '../../test/ask-for-refunds.js';
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
 import {
   answered,
   ASSET,
-  deliver,
   refunded,
   refunding,
   refused,
   RELAYER,
-  SELLER,
   settled,
   transferId,
   authorizationId,
 } from '../../test/sample-events.js';
-import type { ClaimedDatabase } from '../database/database.js';
-import { BookWriter } from '../posting/book-writer.js';
-import { postEvents } from '../posting/post-events.js';
+import { useTestBook } from '../../test/use-test-book.js';
 import { readSummary } from './read-summary.js';
 
 /** When the sample events begin. */
@@ -23,18 +18,7 @@ const START_MS = Date.UTC(2026, 10, 25, 10);
 const NOW_MS = START_MS + 90_000;
 
 describe('the summary of the book', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
-
-  beforeAll(async () => {
-    book = await createTestBook();
-    database = await book.claim();
-  });
-
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
-  });
+  const book = useTestBook({ isKept: true });
 
   it('of an empty book has all its points, and nothing in them', async () => {
     for (const [window, points] of [
@@ -42,7 +26,7 @@ describe('the summary of the book', () => {
       ['day', 96],
       ['month', 124],
     ] as const) {
-      const summary = await readSummary(database, window, NOW_MS);
+      const summary = await readSummary(book.database, window, NOW_MS);
       expect(summary.points).toHaveLength(points);
       expect(new Set(summary.points.map(({ counts, p50Ms }) => JSON.stringify([counts, p50Ms])))).toEqual(
         new Set(['[{},null]']),
@@ -58,12 +42,8 @@ describe('the summary of the book', () => {
     const news = answered(transferId(1), { route: '/api/news' });
     const events = [news, answered(transferId(2)), slow, refused(transferId(4)), elsewhere];
     const settlement = settled([authorizationId(5)]);
-    await postEvents(
-      await BookWriter.open(database, 'spec'),
-      [...events, settlement].map((one) => deliver(one)),
-      SELLER,
-    );
-    const { points, routes, durations, gasOfLastDay, stepMs, from } = await readSummary(database, 'hour', NOW_MS);
+    await book.post(...events, settlement);
+    const { points, routes, durations, gasOfLastDay, stepMs, from } = await readSummary(book.database, 'hour', NOW_MS);
     expect([stepMs, from]).toEqual([60_000, new Date(START_MS - 58 * 60_000).toISOString()]);
     expect(points.slice(-2)).toEqual([
       {
@@ -101,14 +81,9 @@ describe('the summary of the book', () => {
     const [sale, arrived] = [transferId(6), transferId(7)];
     const sold = [answered(sale), refunding(sale), refunded(sale, '1000')];
     const events = [...sold, refused(arrived), refunding(arrived), refunded(arrived, '4000')];
-    await askForRefunds(database, ...events);
-    const writer = await BookWriter.open(database, 'spec');
-    await postEvents(
-      writer,
-      events.map((one) => deliver(one)),
-      SELLER,
-    );
-    const { points, routes } = await readSummary(database, 'hour', NOW_MS);
+    await askForRefunds(book.database, ...events);
+    await book.post(...events);
+    const { points, routes } = await readSummary(book.database, 'hour', NOW_MS);
     expect(points.at(-2)).toMatchObject({
       counts: { answered: 2, refunded: 2 },
       sold: { [`1328:${ASSET}`]: '29000' },
@@ -123,23 +98,19 @@ describe('the summary of the book', () => {
     old[0].atMs = answeredMs;
     old[1].atMs = nowMs - 2;
     old[2].atMs = nowMs - 1;
-    await askForRefunds(database, ...old);
-    await postEvents(
-      await BookWriter.open(database, 'spec'),
-      old.map((one) => deliver(one)),
-      SELLER,
-    );
-    const { points, routes } = await readSummary(database, 'hour', nowMs);
+    await askForRefunds(book.database, ...old);
+    await book.post(...old);
+    const { points, routes } = await readSummary(book.database, 'hour', nowMs);
     expect(points.at(-1)?.counts).toEqual({ refunded: 1 });
     expect(routes).toEqual([]);
     expect(points.every(({ sold }) => Object.keys(sold).length === 0)).toBe(true);
   });
 
   it('leaves out what is older than its window', async () => {
-    const { points, routes, gasOfLastDay } = await readSummary(database, 'hour', NOW_MS + 7_200_000);
+    const { points, routes, gasOfLastDay } = await readSummary(book.database, 'hour', NOW_MS + 7_200_000);
     expect(points.every(({ counts }) => Object.keys(counts).length === 0)).toBe(true);
     expect(routes).toEqual([]);
     expect(gasOfLastDay).toHaveLength(1);
-    expect((await readSummary(database, 'month', NOW_MS + 25 * 3_600_000)).gasOfLastDay).toEqual([]);
+    expect((await readSummary(book.database, 'month', NOW_MS + 25 * 3_600_000)).gasOfLastDay).toEqual([]);
   });
 });

@@ -1,18 +1,7 @@
 import { askForRefunds } from '../../test/ask-for-refunds.js';
-import {
-  answered,
-  deliver,
-  hashOf,
-  refunded,
-  refunding,
-  refused,
-  released,
-  SELLER,
-  transferId,
-} from '../../test/sample-events.js';
+import { answered, hashOf, refunded, refunding, refused, released, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
 import type { Queryable, SqlValue } from '../database/database.js';
-import { postEvents } from '../posting/post-events.js';
 import { SqlRefundRows } from '../refund-rows/refund-rows.js';
 import { countLeftOver, searchPayments } from './search-payments.js';
 
@@ -32,11 +21,7 @@ describe('what is owed, in a book with many refunds', () => {
     // In another order than they happened.
     const all = [...events.flat(), refused(owed), refunding(owed), last, first, answered(transferId(PAID_BACK + 1))];
     await askForRefunds(book.database, ...all);
-    await postEvents(
-      book.writer,
-      all.map((event) => deliver(event)),
-      SELLER,
-    );
+    await book.post(...all);
   });
 
   /** The plans of the statements that the work makes. */
@@ -77,7 +62,7 @@ describe('what is owed, in a book with many refunds', () => {
 
   it('is counted where it is closed, without reading what else is owed or was paid back', async () => {
     const open = transferId(PAID_BACK + 2);
-    await postEvents(book.writer, [deliver(refused(open))], SELLER);
+    await book.post(refused(open));
     await repeat(open, PAID_BACK);
     const { result, plans } = await explain(countLeftOver);
     expect(result).toBe(1);

@@ -1,41 +1,23 @@
 import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
 
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
-import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
+import { answered, sampleBookings, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
-import type { NewBooking } from '../bookings/booking.js';
 import { closeBook } from '../closing/close-book.js';
-import type { ClaimedDatabase } from '../database/database.js';
-import { BookWriter } from '../posting/book-writer.js';
-import { postEvents } from '../posting/post-events.js';
 import { storeBookings } from '../posting/store-bookings.js';
 import { verifyBook } from './verify-book.js';
 
 const signer = createPreimageSigner(`0x${'11'.repeat(32)}`) as PreimageSigner;
 
 describe('the book', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
+  const book = useTestBook({ isKept: true });
 
   beforeAll(async () => {
-    book = await createTestBook();
-    database = await book.claim();
-    const writer = await BookWriter.open(database, 'spec');
-    await postEvents(
-      writer,
-      [1, 2, 3].map((number) => deliver(answered(transferId(number)))),
-      SELLER,
-    );
-    await closeBook(writer, signer, { untilMs: Date.now() + 1_000 });
-  });
-
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
+    await book.post(...[1, 2, 3].map((number) => answered(transferId(number))));
+    await closeBook(book.writer, signer, { untilMs: Date.now() + 1_000 });
   });
 
   it('verifies', async () => {
-    expect(await verifyBook(database, [signer.address])).toMatchObject({
+    expect(await verifyBook(book.database, [signer.address])).toMatchObject({
       ...{ bookings: 3, entries: 6, closings: 1, broken: null },
     });
   });
@@ -52,10 +34,12 @@ describe('the book', () => {
     'DELETE FROM audit',
     'TRUNCATE audit',
   ])('refuses %s', async (sql) => {
-    await database.query(
+    await book.database.query(
       `INSERT INTO audit (key_id, action, subject, request_id, details) VALUES ('k', 'a', 's', 'r', '{}')`,
     );
-    await expect(database.transaction((within) => within.query(sql))).rejects.toThrow(/append-only|permission denied/);
+    await expect(book.database.transaction((within) => within.query(sql))).rejects.toThrow(
+      /append-only|permission denied/,
+    );
   });
 
   it.each([
@@ -69,7 +53,7 @@ describe('the book', () => {
     ],
     ['has no entries', `INSERT INTO bookings VALUES (90, '{}', 'payment', null, now(), '', '')`],
   ])('refuses a booking that %s', async (_name, sql) => {
-    await expect(database.transaction((within) => within.query(sql))).rejects.toThrow(
+    await expect(book.database.transaction((within) => within.query(sql))).rejects.toThrow(
       /not complete, or does not sum to zero/,
     );
   });
@@ -163,7 +147,7 @@ describe('the book', () => {
     ],
   ])('names the first row that is broken: %s', async (_name, sql, broken) => {
     const undone = new Error('undone');
-    const attempt = database.transaction(async (within) => {
+    const attempt = book.database.transaction(async (within) => {
       for (const table of TRIGGERS) {
         await within.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
         await within.query(`GRANT ALL ON ${table} TO CURRENT_USER`);
@@ -177,7 +161,7 @@ describe('the book', () => {
   });
 
   it('does not verify with closings of another key', async () => {
-    const verdict = await verifyBook(database, [`0x${'00'.repeat(20)}`]);
+    const verdict = await verifyBook(book.database, [`0x${'00'.repeat(20)}`]);
     expect(verdict.broken).toContain(`Closing 1: it was signed by ${signer.address}`);
   });
 });
@@ -186,13 +170,13 @@ describe('a book of some pages', () => {
   const book = useTestBook();
 
   it('is written while it is verified, and verified as it was at the start', async () => {
-    const [more, BOOKED] = [deliver(answered(transferId(1))), 5_000];
-    await book.writer.write((within) => storeBookings(within, manyBookings(BOOKED), Date.now()));
+    const [more, BOOKED] = [answered(transferId(1)), 5_000];
+    await book.writer.write((within) => storeBookings(within, sampleBookings(BOOKED), Date.now()));
     let pages = 0;
     const verdict = await verifyBook(
       {
         query: async (sql, values) => {
-          if (sql.includes('content_hash') && ++pages === 2) await postEvents(book.writer, [more], SELLER);
+          if (sql.includes('content_hash') && ++pages === 2) await book.post(more);
           return book.database.query(sql, values);
         },
       },
@@ -206,7 +190,7 @@ describe('a book of some pages', () => {
   it('verifies with the closings of each key in its time', async () => {
     const later = createPreimageSigner(`0x${'33'.repeat(32)}`) as PreimageSigner;
     for (const [number, key] of [signer, later, later, signer].entries()) {
-      await postEvents(book.writer, [deliver(answered(transferId(number)))], SELLER);
+      await book.post(answered(transferId(number)));
       await closeBook(book.writer, key, { untilMs: Date.now() + 1_000 });
     }
     const verify = (...signers: PreimageSigner[]) =>
@@ -221,12 +205,3 @@ describe('a book of some pages', () => {
     expect((await verify(later)).broken).toContain('Closing 1: it was signed by');
   });
 });
-
-function manyBookings(count: number): NewBooking[] {
-  const line = { asset: '1328:x', amount: '1' };
-  const lines = [
-    { ...line, account: 'refunds' },
-    { ...line, account: 'owed:refused', amount: '-1' },
-  ];
-  return Array.from({ length: count }, () => ({ kind: 'payment', payment: null, atMs: 0, facts: {}, lines }));
-}

@@ -1,5 +1,4 @@
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
-import type { ClaimedDatabase } from '../database/database.js';
+import { useTestBook } from '../../test/use-test-book.js';
 import { readUnknownNonces } from './senders.js';
 
 const CHAIN_ID = 1328;
@@ -7,12 +6,9 @@ const BILLION = 1_000_000_000;
 const address = `0x${'ab'.repeat(20)}`;
 
 describe('the nonces of an account that the book does not have', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
+  const book = useTestBook({ isKept: true });
 
   beforeAll(async () => {
-    book = await createTestBook();
-    database = await book.claim();
     for (const [nonce, state] of [
       [7, 'final'],
       [9, 'reported'],
@@ -20,7 +16,7 @@ describe('the nonces of an account that the book does not have', () => {
       [12, 'removed'],
       [BILLION, 'final'],
     ] as const) {
-      await database.query(
+      await book.database.query(
         `INSERT INTO transactions (chain_id, hash, sender, kind, block_number, nonce, state, at)
           VALUES ($1, $2, $3, 'settled', 1, $4, $5, now())`,
         [CHAIN_ID, `0x${nonce}`, address, nonce, state],
@@ -28,13 +24,8 @@ describe('the nonces of an account that the book does not have', () => {
     }
   });
 
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
-  });
-
   const read = (nonce: number, count: number, limit = 5) =>
-    readUnknownNonces(database, CHAIN_ID, { address, nonce, blockNumber: 1 }, { count, limit });
+    readUnknownNonces(book.database, CHAIN_ID, { address, nonce, blockNumber: 1 }, { count, limit });
 
   it('are those from the first one on that no transaction has, and those of removed transactions', async () => {
     expect(await read(6, 14)).toEqual([6, 8, 11, 12, 13]);

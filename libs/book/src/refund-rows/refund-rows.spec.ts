@@ -1,9 +1,8 @@
 import type { Refund, RefundChange, RefundTerms } from '@tollgate/refunds';
 
 import { askForRefund, changeRefund } from '../../../refunds/src/write-refunds.js';
-import { ASSET, deliver, hashOf, PAYER, refused, SELLER, transferId } from '../../test/sample-events.js';
+import { ASSET, hashOf, PAYER, refused, SELLER, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
-import { postEvents } from '../posting/post-events.js';
 import { SqlRefundBook } from './refund-book.js';
 
 const ARRIVED_IN = hashOf(4242);
@@ -123,7 +122,7 @@ describe('the tables of refunds', () => {
     const asked = await Promise.allSettled(
       Array.from({ length: 10 }, async () => {
         const terms = createTerms('10000');
-        await postEvents(test.writer, [deliver(refused(terms.payment))], SELLER);
+        await test.post(refused(terms.payment));
         return askForRefund({ book, settings }, { ...terms, transfers: TRANSFERS }, 'key-1');
       }),
     );

@@ -1,13 +1,12 @@
 import { createPreimageSigner } from '@tollgate/crypto';
 
 import { askForRefunds } from '../../test/ask-for-refunds.js';
-import { answered, deliver, refunded, refunding, released, SELLER, transferId } from '../../test/sample-events.js';
+import { answered, refunded, refunding, released, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
 import { closeBook } from '../closing/close-book.js';
 import { checkProof, type BookProof } from '../closing/payment-proof.js';
 import { provePayment, type NoProof } from '../closing/prove-payment.js';
 import type { Queryable, SqlValue } from '../database/database.js';
-import { postEvents } from '../posting/post-events.js';
 import { readBookedPayment } from '../reading/read-payment.js';
 import { verifyBook } from '../reading/verify-book.js';
 import { removeRequests } from './remove-requests.js';
@@ -21,11 +20,7 @@ describe('the removal of request data', () => {
 
   beforeEach(async () => {
     const request = { requestId: CANARY, method: CANARY, path: `/${CANARY}`, query: `a=${CANARY}` };
-    await postEvents(
-      book.writer,
-      [deliver(answered(SOLD, { ...request, requestHash: CANARY })), deliver(released(FAILED, request))],
-      SELLER,
-    );
+    await book.post(answered(SOLD, { ...request, requestHash: CANARY }), released(FAILED, request));
     await closeBook(book.writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, { untilMs: Date.now() + 1 });
   });
 
@@ -93,11 +88,7 @@ describe('the removal of request data', () => {
     await removeRequests(book.writer, AFTER_ALL);
     const refund = refunded(SOLD, '4000');
     await askForRefunds(book.database, refund);
-    await postEvents(
-      book.writer,
-      [deliver(answered(SOLD)), deliver(refunding(SOLD)), deliver(refund), deliver(answered(FAILED))],
-      SELLER,
-    );
+    await book.post(answered(SOLD), refunding(SOLD), refund, answered(FAILED));
     const verdict = await verifyBook(book.database, []);
     expect(verdict).toMatchObject({ broken: null, bookings: 4 });
     const balances = await book.database.query<{ account: string; sum: string }>(

@@ -1,9 +1,9 @@
-import { quoteFees, type FeeCaps, type QuotedFees } from '@tollgate/protocol';
+import { quoteFees, type FeeCaps, type FeeView, type QuotedFees } from '@tollgate/protocol';
 
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';
 import { valueOf, type RpcResult } from '../rpc/rpc-endpoint.js';
 import { RPC_TIMEOUT_MS } from '../rpc/rpc-http.js';
-import { parseBigQuantity, parseObject, parseQuantity } from '../rpc/rpc-value.js';
+import { parseBigQuantity, parseObject } from '../rpc/rpc-value.js';
 
 export interface FeeQuotesOptions {
   batcher: RpcBatcher;
@@ -54,22 +54,31 @@ export class FeeQuotes {
         { method: 'eth_gasPrice', params: [] },
       ],
       deadlineMs: nowMs() + RPC_TIMEOUT_MS,
-      read: (results) => this.#quote(results),
+      read: ([block, tip, price]) =>
+        this.#quote(readFees(parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block'), tip, price)),
     });
     this.#last = { fees, readAtMs: performance.now() };
     return this.#last;
   }
 
-  #quote([block, tip, price]: readonly RpcResult[]): QuotedFees | null {
-    const { baseFeePerGas: fee } = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
-    const { caps } = this.options;
-    if (fee === undefined || fee === null) {
-      const gasPrice = parseBigQuantity(valueOf(price, 'eth_gasPrice'), 'gas price');
-      return gasPrice > caps.maxFeePerGas ? null : quoteFees({ baseFeePerGas: null, gasPrice }, caps);
-    }
-    const baseFeePerGas = BigInt(parseQuantity(fee, 'base fee'));
-    const suggestedPriorityFee = tip?.kind === 'result' ? BigInt(parseQuantity(tip.value, 'priority fee')) : null;
-    const fees = quoteFees({ baseFeePerGas, suggestedPriorityFee }, caps);
-    return fees.maxFeePerGas < baseFeePerGas ? null : fees;
+  #quote(view: FeeView): QuotedFees | null {
+    const fees = quoteFees(view, this.options.caps);
+    return fees.maxFeePerGas < (view.baseFeePerGas ?? view.gasPrice) ? null : fees;
   }
+}
+
+/**
+ * The fees that a block asks for.
+ * @param price the answer about the gas price, which is read only where the chain has no base fee
+ */
+export function readFees(
+  { baseFeePerGas: fee }: Record<string, unknown>,
+  tip: RpcResult | undefined,
+  price: RpcResult | undefined,
+): FeeView {
+  if (fee === undefined || fee === null) {
+    return { baseFeePerGas: null, gasPrice: parseBigQuantity(valueOf(price, 'eth_gasPrice'), 'gas price') };
+  }
+  const suggestedPriorityFee = tip?.kind === 'result' ? parseBigQuantity(tip.value, 'priority fee') : null;
+  return { baseFeePerGas: parseBigQuantity(fee, 'base fee'), suggestedPriorityFee };
 }

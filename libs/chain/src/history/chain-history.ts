@@ -158,9 +158,13 @@ function readTransfers(result: RpcResult | undefined, search: TransferSearch): M
     const time = fields.blockTimestamp;
     return [
       {
-        ...{ txHash: parseHash(fields.transactionHash, 'log.transactionHash'), logIndex: log.logIndex, blockNumber },
+        txHash: parseHash(fields.transactionHash, 'log.transactionHash'),
+        logIndex: log.logIndex,
+        blockNumber,
         blockTimeMs: typeof time === 'string' ? parseQuantity(time, 'log.blockTimestamp') * 1000 : null,
-        ...{ asset: log.address, from, amountBaseUnits },
+        asset: log.address,
+        from,
+        amountBaseUnits,
       },
     ];
   });

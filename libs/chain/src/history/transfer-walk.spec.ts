@@ -20,8 +20,13 @@ function createProvider(limits: { blocks: number; logs: number }) {
       const blocks = Array.from({ length: count }, (_, index) => fromBlock + index);
       return Promise.resolve(
         blocks.map((blockNumber) => ({
-          ...{ txHash: hashOf(blockNumber), logIndex: 0, blockNumber, blockTimeMs: null },
-          ...{ asset: ASSET, from: ASSET, amountBaseUnits: 1n },
+          txHash: hashOf(blockNumber),
+          logIndex: 0,
+          blockNumber,
+          blockTimeMs: null,
+          asset: ASSET,
+          from: ASSET,
+          amountBaseUnits: 1n,
         })),
       );
     },

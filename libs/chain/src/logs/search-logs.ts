@@ -120,7 +120,7 @@ interface RememberedSearch {
  * would cost a client nothing and the RPC server a hundred searches each time.
  */
 export class SearchMemory {
-  private readonly searches = new Map<string, RememberedSearch>();
+  readonly #searches = new Map<string, RememberedSearch>();
 
   /** @param nowMs a clock that is never set back */
   constructor(private readonly nowMs = () => performance.now()) {}
@@ -131,27 +131,27 @@ export class SearchMemory {
    */
   find(search: LogSearch, event: string, run: (search: LogSearch) => Promise<FoundLog[]>): Promise<FoundLog[]> {
     const name = nameSearch(search, event);
-    const known = this.searches.get(name);
+    const known = this.#searches.get(name);
     if (known && known.untilMs > this.nowMs()) return known.found;
     const found = run(search);
     const remembered = { untilMs: this.nowMs() + REMEMBERED_MS, found, inVain: known?.inVain ?? 0 };
-    this.searches.delete(name);
-    this.searches.set(name, remembered);
-    const [oldest] = this.searches.keys();
-    if (this.searches.size > MAX_REMEMBERED && oldest !== undefined) this.searches.delete(oldest);
+    this.#searches.delete(name);
+    this.#searches.set(name, remembered);
+    const [oldest] = this.#searches.keys();
+    if (this.#searches.size > MAX_REMEMBERED && oldest !== undefined) this.#searches.delete(oldest);
     found.then(
       (logs) => {
         if (logs.length > 0) return;
         remembered.inVain++;
         if (remembered.inVain === 1) remembered.untilMs = this.nowMs() + FIRST_NOTHING_REMEMBERED_MS;
       },
-      () => this.searches.delete(name),
+      () => this.#searches.delete(name),
     );
     return found;
   }
 
   foundNothingTwice(search: LogSearch, event: string): boolean {
-    return (this.searches.get(nameSearch(search, event))?.inVain ?? 0) > 1;
+    return (this.#searches.get(nameSearch(search, event))?.inVain ?? 0) > 1;
   }
 }
 

@@ -48,7 +48,9 @@ export async function findAuthorizationUse(
   const search: LogSearch = {
     address: asset,
     topics: [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], [payer], [authorization.nonce]],
-    ...{ headBlockNumber, sinceMs, deadlineMs },
+    headBlockNumber,
+    sinceMs,
+    deadlineMs,
   };
   const isCharged = !wasSent(sent);
   if (isCharged) asker?.assertLeft();

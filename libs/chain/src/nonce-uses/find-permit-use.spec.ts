@@ -18,8 +18,13 @@ describe('the use of a permit whose nonce is taken', () => {
     devnet = await startChain();
     chain = connectChain({
       urls: [devnet.rpcUrl],
-      ...{ chainId: 1328, timeoutMs: 30_000, batchSize: 50, batchesInFlight: 8, logRangeBlocks: 10 },
-      ...{ maxResponseBytes: 16_777_216, maxReceiptBytes: 1_048_576 },
+      chainId: 1328,
+      timeoutMs: 30_000,
+      batchSize: 50,
+      batchesInFlight: 8,
+      logRangeBlocks: 10,
+      maxResponseBytes: 16_777_216,
+      maxReceiptBytes: 1_048_576,
       observer: combineObservers(),
       nowMs: () => Date.now(),
     });

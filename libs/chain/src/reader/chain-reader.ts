@@ -155,7 +155,7 @@ export class ChainReader {
     deadlineMs: number,
     shown?: Sighting,
   ): Promise<{ isTaken: boolean; headBlockNumber: number }> {
-    const blockNumber = await this.readBlockToAskAt(shown, deadlineMs);
+    const blockNumber = await this.#readBlockToAskAt(shown, deadlineMs);
     return this.batcher.ask({
       calls: [askForNonce(name, blockNumber)],
       deadlineMs,
@@ -201,7 +201,7 @@ export class ChainReader {
     deadlineMs: number,
     shown?: Sighting,
   ): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
-    const blockNumber = await this.readBlockToAskAt(shown, deadlineMs);
+    const blockNumber = await this.#readBlockToAskAt(shown, deadlineMs);
     return this.batcher.ask({
       calls: [askForPermitNonce(name, blockNumber)],
       deadlineMs,
@@ -233,7 +233,7 @@ export class ChainReader {
    * @param event identifies the event where address and topics do not
    */
   searchPast(search: LogSearch, event = ''): Promise<FoundLog[]> {
-    return this.pastSearches.find(search, event, (again) => this.searchUpToNow(again));
+    return this.pastSearches.find(search, event, (again) => this.#searchUpToNow(again));
   }
 
   /** Whether `searchPast` has found nothing twice for this event, with time in between for a server to catch up. */
@@ -247,7 +247,7 @@ export class ChainReader {
   }
 
   /** A head that is read in one batch with the event's effect may be older than the block of the event. */
-  private async searchUpToNow(search: LogSearch): Promise<FoundLog[]> {
+  async #searchUpToNow(search: LogSearch): Promise<FoundLog[]> {
     const logs = await this.searchLogs(search);
     if (logs.length > 0) return logs;
     const headBlockNumber = await this.readHead(search.deadlineMs);
@@ -263,7 +263,7 @@ export class ChainReader {
    * The newest block of the server that shows the transaction. Undefined, for the newest block of any server, once every
    * server has it: one that refuses calls at a block's number must not be asked for ever.
    */
-  private async readBlockToAskAt(shown: Sighting | undefined, deadlineMs: number): Promise<number | undefined> {
+  async #readBlockToAskAt(shown: Sighting | undefined, deadlineMs: number): Promise<number | undefined> {
     if (shown === undefined || shown.mined === null) return undefined;
     const { mined, headBlockNumber } = shown;
     if (headBlockNumber - mined.receipt.blockNumber < LAGGING_BLOCKS) return headBlockNumber;

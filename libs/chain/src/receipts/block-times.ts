@@ -20,11 +20,11 @@ const NEWEST: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', fal
  * `blockTimestamp` into logs never need it; for other nodes the head is followed while payments come in.
  */
 export class BlockTimes {
-  private readonly known = new Map<Hex, number>();
-  private readonly asked = new Map<Hex, Promise<number>>();
-  private timer: NodeJS.Timeout | undefined;
-  private lastNeededMs = 0;
-  private lastNumber = 0;
+  readonly #known = new Map<Hex, number>();
+  readonly #asked = new Map<Hex, Promise<number>>();
+  #timer: NodeJS.Timeout | undefined;
+  #lastNeededMs = 0;
+  #lastNumber = 0;
 
   constructor(
     private readonly batcher: RpcBatcher,
@@ -37,24 +37,24 @@ export class BlockTimes {
    */
   async read(receipt: Receipt, deadlineMs: number): Promise<number> {
     if (receipt.blockTimeMs !== null) return receipt.blockTimeMs;
-    this.follow();
-    return this.known.get(receipt.blockHash) ?? this.askFor(receipt, deadlineMs);
+    this.#follow();
+    return this.#known.get(receipt.blockHash) ?? this.#askFor(receipt, deadlineMs);
   }
 
   /** The time of the newest block that a server shows, in milliseconds. */
   async readNewest(deadlineMs: number): Promise<number> {
-    const [newest] = await this.askForBlocks([NEWEST], deadlineMs);
+    const [newest] = await this.#askForBlocks([NEWEST], deadlineMs);
     return newest?.timeMs ?? malformed('no newest block');
   }
 
   close(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    this.lastNeededMs = Number.NEGATIVE_INFINITY;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#lastNeededMs = Number.NEGATIVE_INFINITY;
   }
 
-  private askFor({ blockHash, blockNumber }: Receipt, deadlineMs: number): Promise<number> {
-    const asked = this.asked.get(blockHash);
+  #askFor({ blockHash, blockNumber }: Receipt, deadlineMs: number): Promise<number> {
+    const asked = this.#asked.get(blockHash);
     if (asked) return asked;
     const asking = this.batcher
       .ask({
@@ -68,57 +68,57 @@ export class BlockTimes {
               'The RPC server returned the receipt but not its block.',
             );
           }
-          return this.remember(block);
+          return this.#remember(block);
         },
       })
-      .finally(() => this.asked.delete(blockHash));
-    this.asked.set(blockHash, asking);
+      .finally(() => this.#asked.delete(blockHash));
+    this.#asked.set(blockHash, asking);
     return asking;
   }
 
-  private follow(): void {
-    this.lastNeededMs = this.nowMs();
-    this.timer ??= setTimeout(() => void this.poll(), POLL_INTERVAL_MS).unref();
+  #follow(): void {
+    this.#lastNeededMs = this.nowMs();
+    this.#timer ??= setTimeout(() => void this.#poll(), POLL_INTERVAL_MS).unref();
   }
 
-  private async poll(): Promise<void> {
+  async #poll(): Promise<void> {
     try {
-      const [head] = await this.askForBlocks([NEWEST]);
-      if (head) await this.catchUpTo(head.number);
+      const [head] = await this.#askForBlocks([NEWEST]);
+      if (head) await this.#catchUpTo(head.number);
     } catch {
       // The batcher already counted the failure, and a payment that needs a block time asks for it itself.
     }
-    const isNeeded = this.nowMs() - this.lastNeededMs < FOLLOW_MS;
-    this.timer = isNeeded ? setTimeout(() => void this.poll(), POLL_INTERVAL_MS).unref() : undefined;
+    const isNeeded = this.nowMs() - this.#lastNeededMs < FOLLOW_MS;
+    this.#timer = isNeeded ? setTimeout(() => void this.#poll(), POLL_INTERVAL_MS).unref() : undefined;
   }
 
-  private async catchUpTo(headNumber: number): Promise<void> {
-    const from = Math.max(this.lastNumber + 1, headNumber - MAX_CATCH_UP);
+  async #catchUpTo(headNumber: number): Promise<void> {
+    const from = Math.max(this.#lastNumber + 1, headNumber - MAX_CATCH_UP);
     const calls: RpcCall[] = [];
     for (let number = from; number < headNumber; number++) {
       calls.push({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] });
     }
-    this.lastNumber = headNumber;
-    if (calls.length > 0) await this.askForBlocks(calls);
+    this.#lastNumber = headNumber;
+    if (calls.length > 0) await this.#askForBlocks(calls);
   }
 
-  private askForBlocks(calls: RpcCall[], deadlineMs = this.nowMs() + RPC_TIMEOUT_MS): Promise<(Block | null)[]> {
+  #askForBlocks(calls: RpcCall[], deadlineMs = this.nowMs() + RPC_TIMEOUT_MS): Promise<(Block | null)[]> {
     return this.batcher.ask({
       calls,
       deadlineMs,
       read: (results) =>
         results.map((result) => {
           const block = parseBlock(valueOf(result, 'eth_getBlockByNumber'));
-          if (block) this.remember(block);
+          if (block) this.#remember(block);
           return block;
         }),
     });
   }
 
-  private remember(block: Block): number {
-    this.known.set(block.hash, block.timeMs);
-    const [oldest] = this.known.keys();
-    if (this.known.size > MAX_KNOWN && oldest !== undefined) this.known.delete(oldest);
+  #remember(block: Block): number {
+    this.#known.set(block.hash, block.timeMs);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
     return block.timeMs;
   }
 }

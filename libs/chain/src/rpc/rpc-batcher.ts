@@ -77,24 +77,24 @@ const USUAL_BYTES = { receipt: 16_384, other: 65_536 };
  */
 export class RpcBatcher {
   readonly counts = { joined: 0, too_large: 0 };
-  private readonly queues: RpcQueues<Entry>;
-  private readonly underWay = new Map<string, UnderWay>();
+  readonly #queues: RpcQueues<Entry>;
+  readonly #underWay = new Map<string, UnderWay>();
   /** Transactions whose receipt is too large, since a client may name the same one any number of times. */
-  private readonly tooLarge = new ShortMemory<true>({
+  readonly #tooLarge = new ShortMemory<true>({
     rememberedMs: TOO_LARGE_FOR_MS,
     maxRemembered: MAX_TOO_LARGE,
   });
-  private isFlushPlanned = false;
-  private isClosed = false;
+  #isFlushPlanned = false;
+  #isClosed = false;
 
   constructor(private readonly options: RpcBatcherOptions) {
-    this.queues = new RpcQueues(options);
+    this.#queues = new RpcQueues(options);
   }
 
   /** @throws ChainUnavailableError after the last attempt, or at the deadline; ReceiptTooLargeError */
   ask<T>(question: RpcQuestion<T>): Promise<T> {
     const { subject, receiptOf } = question;
-    const known = receiptOf === undefined ? null : this.tooLarge.find(receiptOf);
+    const known = receiptOf === undefined ? null : this.#tooLarge.find(receiptOf);
     if (known) {
       this.counts.too_large++;
       return Promise.reject(new ReceiptTooLargeError(known.leftMs));
@@ -103,27 +103,27 @@ export class RpcBatcher {
     // Joined only within the class: a client that asks the same question must not wait behind another client's long
     // answers.
     const name = subject === undefined ? null : `${batchClass} ${subject}`;
-    const asked = name === null ? undefined : this.underWay.get(name);
-    return asked ? this.join(asked, question) : this.begin(question, batchClass, name);
+    const asked = name === null ? undefined : this.#underWay.get(name);
+    return asked ? this.#join(asked, question) : this.#begin(question, batchClass, name);
   }
 
   close(): void {
-    this.isClosed = true;
-    for (const entry of this.queues.clear()) entry.reject(shuttingDown());
+    this.#isClosed = true;
+    for (const entry of this.#queues.clear()) entry.reject(shuttingDown());
   }
 
-  private begin<T>(question: RpcQuestion<T>, batchClass: BatchClass, name: string | null): Promise<T> {
+  #begin<T>(question: RpcQuestion<T>, batchClass: BatchClass, name: string | null): Promise<T> {
     const answer = new Promise<T>((resolve, reject) => {
-      this.enqueue({ question, attempts: 0, batchClass, resolve: (value) => resolve(value as T), reject });
+      this.#enqueue({ question, attempts: 0, batchClass, resolve: (value) => resolve(value as T), reject });
     });
     if (name === null) return answer;
-    this.underWay.set(name, { deadlineMs: question.deadlineMs, answer });
-    const end = () => this.underWay.delete(name);
+    this.#underWay.set(name, { deadlineMs: question.deadlineMs, answer });
+    const end = () => this.#underWay.delete(name);
     answer.then(end, end);
     return answer;
   }
 
-  private async join<T>(asked: UnderWay, question: RpcQuestion<T>): Promise<T> {
+  async #join<T>(asked: UnderWay, question: RpcQuestion<T>): Promise<T> {
     this.counts.joined++;
     try {
       return (await asked.answer) as T;
@@ -135,33 +135,33 @@ export class RpcBatcher {
     }
   }
 
-  private enqueue(entry: Entry): void {
-    if (this.isClosed) return entry.reject(shuttingDown());
-    this.queues.add(entry);
-    this.planFlush();
+  #enqueue(entry: Entry): void {
+    if (this.#isClosed) return entry.reject(shuttingDown());
+    this.#queues.add(entry);
+    this.#planFlush();
   }
 
   // setImmediate, so that questions which arrive together, a few promises apart, are sent together.
-  private planFlush(): void {
-    if (this.isFlushPlanned) return;
-    this.isFlushPlanned = true;
+  #planFlush(): void {
+    if (this.#isFlushPlanned) return;
+    this.#isFlushPlanned = true;
     setImmediate(() => {
-      this.isFlushPlanned = false;
-      this.flush();
+      this.#isFlushPlanned = false;
+      this.#flush();
     });
   }
 
-  private flush(): void {
-    for (let taken = this.queues.take(); taken !== null; taken = this.queues.take()) {
+  #flush(): void {
+    for (let taken = this.#queues.take(); taken !== null; taken = this.#queues.take()) {
       const { batchClass } = taken;
-      const batch = this.dropLate(taken.batch, this.options.nowMs());
-      if (batch.length > 0) void this.send(batch, batchClass);
-      else this.queues.free(batchClass);
+      const batch = this.#dropLate(taken.batch, this.options.nowMs());
+      if (batch.length > 0) void this.#send(batch, batchClass);
+      else this.#queues.free(batchClass);
     }
-    this.options.observer.queueChanged(this.queues.length, this.queues.inFlight);
+    this.options.observer.queueChanged(this.#queues.length, this.#queues.inFlight);
   }
 
-  private dropLate(entries: Entry[], nowMs: number): Entry[] {
+  #dropLate(entries: Entry[], nowMs: number): Entry[] {
     return entries.filter((entry) => {
       const isLate = entry.question.deadlineMs <= nowMs;
       if (isLate)
@@ -170,18 +170,18 @@ export class RpcBatcher {
     });
   }
 
-  private async send(batch: Entry[], batchClass: BatchClass): Promise<void> {
+  async #send(batch: Entry[], batchClass: BatchClass): Promise<void> {
     const calls = batch.flatMap((entry) => entry.question.calls);
     const untilMs = Math.max(...batch.map((entry) => entry.question.deadlineMs));
-    const maxBytes = this.maxBytesOf(batch);
+    const maxBytes = this.#maxBytesOf(batch);
     try {
       const answer = await this.options.endpoints.ask({ calls, lookups: batch.length, untilMs, maxBytes });
-      if (!this.deliverAll(batch, answer)) this.options.endpoints.leave(answer.served);
+      if (!this.#deliverAll(batch, answer)) this.options.endpoints.leave(answer.served);
     } catch (error) {
-      for (const entry of batch) this.tryAgain(entry, error, batch.length);
+      for (const entry of batch) this.#tryAgain(entry, error, batch.length);
     } finally {
-      this.queues.free(batchClass);
-      this.planFlush();
+      this.#queues.free(batchClass);
+      this.#planFlush();
     }
   }
 
@@ -189,7 +189,7 @@ export class RpcBatcher {
    * A question alone may have its kind's full limit. A shared answer is cut off early, and then each of its questions
    * is asked alone.
    */
-  private maxBytesOf(batch: readonly Entry[]): number {
+  #maxBytesOf(batch: readonly Entry[]): number {
     const { maxResponseBytes, maxReceiptBytes } = this.options;
     const [first] = batch;
     const isReceipt = ({ question }: Entry) => question.receiptOf !== undefined;
@@ -198,7 +198,7 @@ export class RpcBatcher {
     return Math.min(maxResponseBytes, batch.length === 1 ? maxReceiptBytes : Math.max(maxReceiptBytes, usual));
   }
 
-  private deliverAll(batch: readonly Entry[], { results, headBlockNumber, bytes }: BatchAnswer): boolean {
+  #deliverAll(batch: readonly Entry[], { results, headBlockNumber, bytes }: BatchAnswer): boolean {
     let at = 0;
     let isBelieved = true;
     for (const entry of batch) {
@@ -206,29 +206,29 @@ export class RpcBatcher {
       const own = results.slice(at, (at += calls.length));
       // Measured only in long answers: a short answer has no long part.
       if (asker && bytes > USUAL_BYTES.receipt) asker.answered(batch.length === 1 ? bytes : sizeOf(own));
-      isBelieved = this.deliver(entry, own, headBlockNumber) && isBelieved;
+      isBelieved = this.#deliver(entry, own, headBlockNumber) && isBelieved;
     }
     return isBelieved;
   }
 
-  private deliver(entry: Entry, results: readonly RpcResult[], headBlockNumber: number): boolean {
+  #deliver(entry: Entry, results: readonly RpcResult[], headBlockNumber: number): boolean {
     try {
       entry.resolve(entry.question.read(results, headBlockNumber));
       return true;
     } catch (error) {
-      this.tryAgain(entry, error, 1);
+      this.#tryAgain(entry, error, 1);
       return false;
     }
   }
 
-  private tryAgain(entry: Entry, error: unknown, batchLength: number): void {
+  #tryAgain(entry: Entry, error: unknown, batchLength: number): void {
     const trouble = toChainUnavailable(error);
     const { receiptOf, asker, deadlineMs } = entry.question;
     if (batchLength === 1) {
       if (trouble.reason === 'rpc_timeout') asker?.answered(TIMED_OUT_BYTES);
       if (trouble instanceof AnswerTooLongError) {
         asker?.answered(trouble.beginning.length);
-        if (receiptOf !== undefined && trouble.isOfReceipt) return entry.reject(this.rememberTooLarge(receiptOf));
+        if (receiptOf !== undefined && trouble.isOfReceipt) return entry.reject(this.#rememberTooLarge(receiptOf));
       }
     }
     const delayMs = (this.options.retryDelaysMs ?? RETRY_DELAYS_MS)[entry.attempts];
@@ -236,11 +236,11 @@ export class RpcBatcher {
     // A payment with an enormous receipt must not make its batch neighbours fail again and again.
     if (batchLength > 1 && IS_OF_ONE.has(trouble.reason)) entry.batchClass = 'alone';
     entry.attempts++;
-    setTimeout(() => this.enqueue(entry), entry.batchClass === 'alone' ? 0 : delayMs).unref();
+    setTimeout(() => this.#enqueue(entry), entry.batchClass === 'alone' ? 0 : delayMs).unref();
   }
 
-  private rememberTooLarge(txHash: string): ReceiptTooLargeError {
-    this.tooLarge.keep(txHash, true);
+  #rememberTooLarge(txHash: string): ReceiptTooLargeError {
+    this.#tooLarge.keep(txHash, true);
     return new ReceiptTooLargeError(TOO_LARGE_FOR_MS);
   }
 }

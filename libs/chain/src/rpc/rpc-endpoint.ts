@@ -60,19 +60,19 @@ const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 /** One RPC server. */
 export class RpcEndpoint {
   readonly host: string;
-  private readonly http: RpcHttp;
-  private readonly callsPerRequest: number;
-  private fewer: { calls: number; untilMs: number } | null = null;
+  readonly #http: RpcHttp;
+  readonly #callsPerRequest: number;
+  #fewer: { calls: number; untilMs: number } | null = null;
   // Ids continue from request to request, so that an answer to another request cannot match this one.
-  private nextId = 1;
+  #nextId = 1;
 
   constructor(
     options: RpcEndpointOptions,
     private readonly chainId: number,
   ) {
-    this.http = new RpcHttp(options);
-    this.host = this.http.host;
-    this.callsPerRequest = options.callsPerRequest ?? Infinity;
+    this.#http = new RpcHttp(options);
+    this.host = this.#http.host;
+    this.#callsPerRequest = options.callsPerRequest ?? Infinity;
   }
 
   /**
@@ -98,55 +98,55 @@ export class RpcEndpoint {
    * @throws ChainUnavailableError when no part of the answer is valid
    */
   async post(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
-    const most = this.mostCalls();
+    const most = this.#mostCalls();
     const requests: Promise<RpcAnswer>[] = [];
     for (let at = 0; at < calls.length; at += most) {
-      requests.push(this.request(calls.slice(at, at + most), limits));
+      requests.push(this.#request(calls.slice(at, at + most), limits));
     }
     return join(await Promise.all(requests));
   }
 
-  private mostCalls(): number {
-    if (this.fewer && performance.now() > this.fewer.untilMs) this.fewer = null;
-    return this.fewer?.calls ?? this.callsPerRequest;
+  #mostCalls(): number {
+    if (this.#fewer && performance.now() > this.#fewer.untilMs) this.#fewer = null;
+    return this.#fewer?.calls ?? this.#callsPerRequest;
   }
 
-  private async request(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
+  async #request(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
     try {
-      return await this.send(calls, limits);
+      return await this.#send(calls, limits);
     } catch (error) {
       if (calls.length === 1 || !mayBeOfNumber(error)) throw error;
       // One that refuses a single call as well has another reason.
-      const probe = await this.send([CHAIN_ID], limits).catch(() => null);
+      const probe = await this.#send([CHAIN_ID], limits).catch(() => null);
       if (probe?.results[0]?.kind !== 'result') throw error;
-      return this.sendFewer(calls, limits);
+      return this.#sendFewer(calls, limits);
     }
   }
 
   /** Halves the number of calls until the server takes them, and keeps to that number for a while. */
-  private async sendFewer(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
+  async #sendFewer(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
     const half = Math.ceil(calls.length / 2);
     const begin = calls.slice(0, half);
-    const first = await this.send(begin, limits).catch((error: unknown) => {
+    const first = await this.#send(begin, limits).catch((error: unknown) => {
       if (half === 1 || !mayBeOfNumber(error)) throw error;
-      return this.sendFewer(begin, limits);
+      return this.#sendFewer(begin, limits);
     });
-    if (this.mostCalls() > half) this.fewer = { calls: half, untilMs: performance.now() + FEWER_FOR_MS };
+    if (this.#mostCalls() > half) this.#fewer = { calls: half, untilMs: performance.now() + FEWER_FOR_MS };
     return join([first, await this.post(calls.slice(half), limits)]);
   }
 
-  private async send(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
-    const firstId = this.nextId;
-    this.nextId += calls.length;
+  async #send(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
+    const firstId = this.#nextId;
+    this.#nextId += calls.length;
     const texts = calls.map((call, index) => writeCall(call, firstId + index));
     const isSingle = calls.length === 1;
-    const { value, bytes } = await this.http.post(isSingle ? texts.join() : `[${texts.join()}]`, limits);
+    const { value, bytes } = await this.#http.post(isSingle ? texts.join() : `[${texts.join()}]`, limits);
     const answers = isSingle && !Array.isArray(value) ? [value] : value;
     return { results: readResults(answers, firstId, calls.length), bytes };
   }
 
   async close(): Promise<void> {
-    await this.http.close();
+    await this.#http.close();
   }
 }
 

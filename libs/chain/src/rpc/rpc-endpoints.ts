@@ -43,10 +43,10 @@ export interface BatchToAsk {
  * preferred one answers a probe.
  */
 export class RpcEndpoints {
-  private first = 0;
-  private current = 0;
-  private probedAtMs = 0;
-  private probe: Promise<void> | undefined;
+  #first = 0;
+  #current = 0;
+  #probedAtMs = 0;
+  #probe: Promise<void> | undefined;
 
   constructor(
     private readonly endpoints: readonly RpcEndpoint[],
@@ -61,15 +61,15 @@ export class RpcEndpoints {
    * @throws ChainUnavailableError the failure of the last server asked
    */
   async ask(batch: BatchToAsk): Promise<BatchAnswer & { served: number }> {
-    this.probeBack();
+    this.#probeBack();
     let trouble: ChainUnavailableError | undefined;
     for (let tried = 0; tried < this.endpoints.length; tried++) {
-      const index = this.current;
+      const index = this.#current;
       const endpoint = this.endpoints[index];
       const leftMs = batch.untilMs - this.nowMs();
       if (endpoint === undefined || leftMs <= 0) break;
       try {
-        const answer = await this.measure(endpoint, batch, Math.min(this.timeoutMs, leftMs));
+        const answer = await this.#measure(endpoint, batch, Math.min(this.timeoutMs, leftMs));
         return { ...answer, served: index };
       } catch (error) {
         if (!(error instanceof ChainUnavailableError)) throw error;
@@ -85,41 +85,41 @@ export class RpcEndpoints {
 
   /** Moves on to the next server, unless another question has already moved on. */
   leave(index: number): void {
-    if (index === this.current) this.current = (index + 1) % this.endpoints.length;
-    if (this.current !== this.first && index === this.first) this.probedAtMs = this.nowMs();
+    if (index === this.#current) this.#current = (index + 1) % this.endpoints.length;
+    if (this.#current !== this.#first && index === this.#first) this.#probedAtMs = this.nowMs();
   }
 
   /** The server that is asked next. */
   get next(): number {
-    return this.current;
+    return this.#current;
   }
 
   /** Asks this server first from now on. */
   prefer(index: number): void {
-    this.first = this.current = index;
+    this.#first = this.#current = index;
   }
 
   async close(): Promise<void> {
     await Promise.all(this.endpoints.map((endpoint) => endpoint.close()));
-    await this.probe;
+    await this.#probe;
   }
 
-  private probeBack(): void {
-    const better = this.endpoints[this.first];
-    const sinceMs = this.nowMs() - this.probedAtMs;
+  #probeBack(): void {
+    const better = this.endpoints[this.#first];
+    const sinceMs = this.nowMs() - this.#probedAtMs;
     // Less than nothing: the clock was set back meanwhile.
     const isProbed = sinceMs >= 0 && sinceMs < PROBE_INTERVAL_MS;
-    if (this.current === this.first || !better || this.probe || isProbed) return;
-    this.probedAtMs = this.nowMs();
-    this.probe = this.measure(better, { calls: [], lookups: 0, maxBytes: PROBE_BYTES }, this.timeoutMs)
+    if (this.#current === this.#first || !better || this.#probe || isProbed) return;
+    this.#probedAtMs = this.nowMs();
+    this.#probe = this.#measure(better, { calls: [], lookups: 0, maxBytes: PROBE_BYTES }, this.timeoutMs)
       .then(
-        () => void (this.current = this.first),
+        () => void (this.#current = this.#first),
         () => undefined,
       )
-      .finally(() => (this.probe = undefined));
+      .finally(() => (this.#probe = undefined));
   }
 
-  private async measure(
+  async #measure(
     endpoint: RpcEndpoint,
     { calls, lookups, maxBytes }: Omit<BatchToAsk, 'untilMs'>,
     timeoutMs: number,

@@ -23,19 +23,19 @@ export interface RpcHttpOptions {
 export class RpcHttp {
   /** Host and port, the only parts of the URL that may be logged: the rest may carry an API key. */
   readonly host: string;
-  private readonly pool: Pool;
-  private readonly path: string;
-  private readonly headers: Record<string, string>;
-  private givenUp = 0;
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #headers: Record<string, string>;
+  #givenUp = 0;
 
   constructor(options: RpcHttpOptions) {
     const url = new URL(options.url);
     this.host = url.host;
-    this.path = url.pathname + url.search;
+    this.#path = url.pathname + url.search;
     // No accept-encoding: the bytes counted while streaming are the bytes that JSON.parse gets.
-    this.headers = { 'content-type': 'application/json', ...authorizationOf(url) };
+    this.#headers = { 'content-type': 'application/json', ...authorizationOf(url) };
     const timeout = options.connectTimeoutMs ?? RPC_TIMEOUT_MS;
-    this.pool = new Pool(url.origin, { connections: options.connections, pipelining: 1, connect: { timeout } });
+    this.#pool = new Pool(url.origin, { connections: options.connections, pipelining: 1, connect: { timeout } });
   }
 
   /**
@@ -47,7 +47,7 @@ export class RpcHttp {
     { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number },
   ): Promise<{ value: unknown; bytes: number }> {
     // Behind busy connections they wait only until one is free: that is no reason to leave the server.
-    if (this.givenUp >= MOST_GIVEN_UP && this.pool.stats.connected === 0)
+    if (this.#givenUp >= MOST_GIVEN_UP && this.#pool.stats.connected === 0)
       throw new ChainUnavailableError('rpc_unreachable', 'Too many requests wait for a connection to the RPC server.');
     const abort = new AbortController();
     let isKept = true;
@@ -56,15 +56,15 @@ export class RpcHttp {
       const response = await new Promise<Dispatcher.ResponseData>((resolve, reject) => {
         const giveUp = () => {
           // undici heeds the signal only once it has a connection for the request.
-          if (isKept) this.givenUp++;
+          if (isKept) this.#givenUp++;
           abort.abort();
           reject(abort.signal.reason as Error);
         };
         timer = setTimeout(giveUp, Math.max(1, timeoutMs));
-        const options = { path: this.path, headers: this.headers, body, signal: abort.signal };
-        this.pool.request({ method: 'POST', ...options }, (error, answer) => {
+        const options = { path: this.#path, headers: this.#headers, body, signal: abort.signal };
+        this.#pool.request({ method: 'POST', ...options }, (error, answer) => {
           isKept = false;
-          if (abort.signal.aborted) this.givenUp--;
+          if (abort.signal.aborted) this.#givenUp--;
           if (error) reject(error);
           else resolve(answer);
         });
@@ -82,7 +82,7 @@ export class RpcHttp {
   }
 
   async close(): Promise<void> {
-    await this.pool.destroy();
+    await this.#pool.destroy();
   }
 }
 

@@ -14,47 +14,49 @@ export interface RpcQueuesOptions {
  * shared ones.
  */
 export class RpcQueues<Entry extends { batchClass: BatchClass }> {
-  private readonly waiting: Record<BatchClass, Entry[]> = { shared: [], alone: [], apart: [] };
-  private readonly taken: Record<BatchClass, number> = { shared: 0, alone: 0, apart: 0 };
-  private readonly slots: Readonly<Record<BatchClass, number>>;
+  readonly #waiting: Record<BatchClass, Entry[]> = { shared: [], alone: [], apart: [] };
+  readonly #taken: Record<BatchClass, number> = { shared: 0, alone: 0, apart: 0 };
+  readonly #slots: Readonly<Record<BatchClass, number>>;
   /** The queues in the order of their turns. */
-  private turns: readonly BatchClass[] = ['shared', 'alone', 'apart'];
+  #turns: readonly BatchClass[] = ['shared', 'alone', 'apart'];
 
   constructor(private readonly options: RpcQueuesOptions) {
     const { batchesInFlight } = options;
-    this.slots = { shared: batchesInFlight, alone: Math.ceil(batchesInFlight / 2), apart: 1 };
+    this.#slots = { shared: batchesInFlight, alone: Math.ceil(batchesInFlight / 2), apart: 1 };
   }
 
   get inFlight(): number {
-    return this.taken.shared + this.taken.alone + this.taken.apart;
+    return this.#taken.shared + this.#taken.alone + this.#taken.apart;
   }
 
   get length(): number {
-    return this.waiting.shared.length + this.waiting.alone.length + this.waiting.apart.length;
+    return this.#waiting.shared.length + this.#waiting.alone.length + this.#waiting.apart.length;
   }
 
   add(entry: Entry): void {
-    this.waiting[entry.batchClass].push(entry);
+    this.#waiting[entry.batchClass].push(entry);
   }
 
   /** The next batch, whose slot stays taken until `free`; null while none may leave. */
   take(): { batchClass: BatchClass; batch: Entry[] } | null {
     if (this.inFlight >= this.options.batchesInFlight) return null;
-    const batchClass = this.turns.find((each) => this.waiting[each].length > 0 && this.taken[each] < this.slots[each]);
+    const batchClass = this.#turns.find(
+      (each) => this.#waiting[each].length > 0 && this.#taken[each] < this.#slots[each],
+    );
     if (batchClass === undefined) return null;
-    this.turns = [...this.turns.filter((each) => each !== batchClass), batchClass];
-    this.taken[batchClass]++;
+    this.#turns = [...this.#turns.filter((each) => each !== batchClass), batchClass];
+    this.#taken[batchClass]++;
     return {
       batchClass,
-      batch: this.waiting[batchClass].splice(0, batchClass === 'shared' ? this.options.batchSize : 1),
+      batch: this.#waiting[batchClass].splice(0, batchClass === 'shared' ? this.options.batchSize : 1),
     };
   }
 
   free(batchClass: BatchClass): void {
-    this.taken[batchClass]--;
+    this.#taken[batchClass]--;
   }
 
   clear(): Entry[] {
-    return Object.values(this.waiting).flatMap((entries) => entries.splice(0));
+    return Object.values(this.#waiting).flatMap((entries) => entries.splice(0));
   }
 }

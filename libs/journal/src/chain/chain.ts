@@ -7,6 +7,7 @@ import {
   parseHash,
   parseObject,
   parseQuantity,
+  readFees,
   RPC_TIMEOUT_MS,
   RpcBatcher,
   RpcEndpoint,
@@ -137,11 +138,12 @@ export class Chain {
     ];
     if (this.#isLegacy) calls.push({ method: 'eth_gasPrice', params: [] });
     const head = await this.#ask(calls, ([block, count, tip, code, price]) => {
-      const { number, hash, baseFeePerGas } = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
+      const found = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
+      const isUnasked = price === undefined && (found.baseFeePerGas ?? null) === null;
       return {
-        number: parseQuantity(number, 'block number'),
-        hash: parseHash(hash, 'block hash'),
-        fees: readFees(baseFeePerGas, tip, price),
+        number: parseQuantity(found.number, 'block number'),
+        hash: parseHash(found.hash, 'block hash'),
+        fees: isUnasked ? null : readFees(found, tip, price),
         minedNonce: parseQuantity(valueOf(count, 'eth_getTransactionCount'), 'nonce'),
         isDelegated: isDelegated(parseData(valueOf(code, 'eth_getCode'), 'code')),
       };
@@ -257,21 +259,15 @@ export class Chain {
 
 const nowMs = () => performance.now();
 
-/** Null where the gas price is needed and was not asked for. */
-function readFees(baseFee: unknown, tip: RpcResult | undefined, price: RpcResult | undefined): FeeView | null {
-  if (baseFee === undefined || baseFee === null) {
-    return price
-      ? { baseFeePerGas: null, gasPrice: parseBigQuantity(valueOf(price, 'eth_gasPrice'), 'gas price') }
-      : null;
-  }
-  const suggestedPriorityFee = tip?.kind === 'result' ? parseBigQuantity(tip.value, 'priority fee') : null;
-  return { baseFeePerGas: parseBigQuantity(baseFee, 'base fee'), suggestedPriorityFee };
-}
-
 function createBatcher(endpoints: RpcEndpoints, batchSize: number, retryDelaysMs?: readonly number[]): RpcBatcher {
   return new RpcBatcher({
-    ...{ endpoints, batchSize, batchesInFlight: MAX_REQUESTS, observer: combineObservers(), nowMs },
-    ...{ maxResponseBytes: MAX_RESPONSE_BYTES, maxReceiptBytes: MAX_RESPONSE_BYTES },
+    endpoints,
+    batchSize,
+    batchesInFlight: MAX_REQUESTS,
+    observer: combineObservers(),
+    nowMs,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    maxReceiptBytes: MAX_RESPONSE_BYTES,
     ...(retryDelaysMs && { retryDelaysMs }),
   });
 }

@@ -15,8 +15,15 @@ const [parent, mined] = [2, 3].map((digit) => ({
   parentHash: `0x${'0'.repeat(64)}`,
 }));
 const receipt = {
-  ...{ transactionHash: hash, blockHash: mined?.hash, blockNumber: '0x3', transactionIndex: '0x0' },
-  ...{ status: '0x1', logs: [], gasUsed: '0x5208', from: `0x${'a'.repeat(40)}`, to: null },
+  transactionHash: hash,
+  blockHash: mined?.hash,
+  blockNumber: '0x3',
+  transactionIndex: '0x0',
+  status: '0x1',
+  logs: [],
+  gasUsed: '0x5208',
+  from: `0x${'a'.repeat(40)}`,
+  to: null,
 };
 
 interface Call {
@@ -48,7 +55,8 @@ describe('a receipt that the server waits for (EIP-7966)', () => {
         if (block === mined) mining.end();
         await (isSending ? mining.done : sleep(ROAD_MS));
         const results = calls.map(({ id, method }) => ({
-          ...{ jsonrpc: '2.0', id },
+          jsonrpc: '2.0',
+          id,
           result: method === 'eth_sendRawTransactionSync' ? receipt : block,
         }));
         response

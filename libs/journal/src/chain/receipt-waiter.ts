@@ -25,7 +25,10 @@ export function parseStepReceipt(value: unknown, hash: Hex): StepReceipt | null 
   const { txHash: transactionHash, blockHash, blockNumber, status, logs } = receipt;
   const { gasUsed, effectiveGasPrice } = parseObject(value, 'receipt');
   return {
-    ...{ transactionHash, blockHash, blockNumber, logs },
+    transactionHash,
+    blockHash,
+    blockNumber,
+    logs,
     status: status === 'success' ? 'success' : 'reverted',
     gasUsed: parseBigQuantity(gasUsed, 'gas used'),
     ...(effectiveGasPrice !== undefined && { effectiveGasPrice: parseBigQuantity(effectiveGasPrice, 'gas price') }),

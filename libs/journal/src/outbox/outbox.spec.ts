@@ -1,29 +1,13 @@
-import type { Redis } from 'ioredis';
-
-import { FAILURE, finishSample, sampleLane, spoilEvents, submitSample } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import type { LaneId } from '../jobs/job.js';
-import type { Journal } from '../store/journal.js';
+import { FAILURE, finishSample, spoilEvents, submitSample } from '../../test/sample-jobs.js';
+import { openLane, useJournal, type OpenLane } from '../../test/start-journal.js';
 import { readEventId } from './outbox.js';
 
 describe('the outbox', () => {
-  let started: StartedJournal;
-  let redis: Redis;
-  let journal: Journal;
-  let lane: LaneId;
-  let token: number;
-
-  beforeAll(async () => {
-    started = await startJournal({ eventsKept: 2 });
-    ({ redis, journal } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { redis, journal } = useJournal({ eventsKept: 2 });
+  let { lane, token } = {} as OpenLane;
 
   beforeEach(async () => {
-    lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 0 });
-    token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+    ({ lane, token } = await openLane(journal));
   });
 
   /** Creates this many events. */

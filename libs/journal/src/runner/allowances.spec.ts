@@ -1,24 +1,15 @@
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+import { useLanes, RECEIVER } from '../../test/lane-fixture.js';
 import { markOf, TEST_POLICY, transferPlanner } from '../../test/transfer-planner.js';
 import type { JobPlanner } from '../jobs/ports.js';
 
 describe('jobs of a lane that need the same allowance', () => {
-  let fixture: LaneFixture;
+  const fixture = useLanes();
   let plans: string[];
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
 
   beforeEach(async () => {
     plans = [];
-    await fixture.useNewWallet();
   });
-
-  afterEach(() => fixture.endWorkers());
 
   const planner = (): JobPlanner => ({
     policy: TEST_POLICY,

@@ -12,7 +12,7 @@ import { concludeStep, putBackStep, type FlyingStep } from '../steps/conclude-st
 import { resendStep } from '../steps/resend.js';
 import { nextWrite, placeOf } from '../steps/step-rules.js';
 import { readSteps } from './read-steps.js';
-import { tellFlights } from './tell-flights.js';
+import { tellFlights } from './tell-waits.js';
 import { endFill } from './tend-gap.js';
 
 export interface LanePass {

@@ -1,4 +1,4 @@
-import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+import { LaneFixture, useLanes, RECEIVER } from '../../test/lane-fixture.js';
 import { markOf } from '../../test/transfer-planner.js';
 import type { CrashPoint } from '../crash-point.js';
 
@@ -7,20 +7,7 @@ jest.setTimeout(180_000);
 const PROCESS_WITHIN_MS = 60_000;
 
 describe('a worker that is killed', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(async () => {
-    await fixture.rpc('evm_setAutomine', [true]);
-    await fixture.endWorkers();
-  });
+  const fixture = useLanes();
 
   /** Each step is mined once, at nonces without a gap, and every event has a unique id. */
   const expectEachStepOnce = async (jobId: string) => {

@@ -1,8 +1,8 @@
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { type RpcCall } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+import { useProxiedLanes, RECEIVER } from '../../test/lane-fixture.js';
 import { FAILURE } from '../../test/sample-jobs.js';
 import type { LaneGap } from '../jobs/transition.js';
 import type { AutomaticFills } from '../lanes/lane-work.js';
@@ -15,26 +15,7 @@ const SETTINGS = { nonceDoubtBlocks: 2, nonceDoubtMs: 20 };
 const FILLS: AutomaticFills = { wallet: 'main', mostPerHour: 1 };
 
 describe('a gap in the nonces of a wallet', () => {
-  let fixture: LaneFixture;
-  let proxy: RpcProxy;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-    proxy = await startRpcProxy(fixture.chain.rpcUrl);
-  });
-
-  afterAll(() => Promise.all([fixture.stop(), proxy.stop()]));
-
-  beforeEach(async () => {
-    proxy.reset();
-    await fixture.useNewWallet();
-  });
-
-  afterEach(async () => {
-    await fixture.rpc('evm_setAutomine', [true]);
-    await fixture.endWorkers();
-    await fixture.rpc('anvil_dropAllTransactions');
-  });
+  const { fixture, proxy } = useProxiedLanes();
 
   const mine = () => fixture.rpc('anvil_mine', ['0x1']);
   const mineUntil = (what: string, isSo: () => Promise<boolean>) =>
@@ -140,8 +121,13 @@ describe('a gap in the nonces of a wallet', () => {
     const gap = await waitForGap();
     await runner.stop();
     const foreign = await privateKeyToAccount(fixture.privateKey).signTransaction({
-      ...{ chainId: fixture.chain.chainId, type: 'eip1559', nonce: 41, to: RECEIVER, gas: 21_000n },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n },
+      chainId: fixture.chain.chainId,
+      type: 'eip1559',
+      nonce: 41,
+      to: RECEIVER,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
     });
     await fixture.rpc('eth_sendRawTransaction', [foreign]);
     const jobId = await fill(gap);

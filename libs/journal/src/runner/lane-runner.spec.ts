@@ -1,20 +1,10 @@
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+import { useLanes, RECEIVER } from '../../test/lane-fixture.js';
 import { markOf } from '../../test/transfer-planner.js';
 import { jobKey } from '../jobs/keys.js';
 
 describe('a lane', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(() => fixture.endWorkers());
+  const fixture = useLanes();
 
   it('takes a job of two steps from submission to its end', async () => {
     const jobId = await fixture.submit({ receivers: [RECEIVER, RECEIVER] });

@@ -15,7 +15,7 @@ import type { Journal } from '../store/journal.js';
 import { confirmLane } from './confirm-lane.js';
 import { JobLine } from './job-line.js';
 import { holdLane, LaneShare, type HeldLane } from './lane-lease.js';
-import { tellLane } from './tell-lane.js';
+import { tellLane } from './tell-waits.js';
 import { tendGap } from './tend-gap.js';
 import { reconcileLane, tendLane } from './tend-lane.js';
 

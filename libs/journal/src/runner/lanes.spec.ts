@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import type { BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
+import { urlOf } from '../../../../test/harness/stack/borrow-redis.js';
 import {
   FAILURE,
   finishSample,
@@ -15,7 +15,7 @@ import {
   sampleRequest,
   submitSample,
 } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
+import { useJournal } from '../../test/start-journal.js';
 import type { LaneId } from '../jobs/job.js';
 import { laneKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
@@ -24,18 +24,8 @@ import { Journal } from '../store/journal.js';
 import { holdLane } from './lane-lease.js';
 
 describe('a lane', () => {
-  let started: StartedJournal;
-  let server: BorrowedRedis;
-  let redis: Redis;
-  let journal: Journal;
+  const { redis, journal } = useJournal();
   let lane: LaneId;
-
-  beforeAll(async () => {
-    started = await startJournal();
-    ({ server, redis, journal } = started);
-  });
-
-  afterAll(() => started.stop());
 
   beforeEach(async () => {
     lane = sampleLane();
@@ -227,7 +217,7 @@ describe('a lane', () => {
   });
 
   it('has the same journal in another process', async () => {
-    const other = new Redis(server.url);
+    const other = new Redis(urlOf(redis));
     await once(other, 'ready');
     const elsewhere = new Journal({ redis: other });
     const { token } = (await journal.takeLease(lane, 'a', 600_000))!;

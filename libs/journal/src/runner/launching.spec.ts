@@ -1,12 +1,6 @@
-import {
-  refuseCalls,
-  startRpcProxy,
-  type Interception,
-  type RpcCall,
-  type RpcProxy,
-} from '../../../../test/harness/network/rpc-proxy.js';
+import { refuseCalls, type Interception, type RpcCall } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useProxiedLanes } from '../../test/lane-fixture.js';
 import { sampleAttempt, sampleHash, sampleLane, sampleStep } from '../../test/sample-jobs.js';
 import { markOf, planTransfer } from '../../test/transfer-planner.js';
 import type { CrashPoint } from '../crash-point.js';
@@ -20,28 +14,7 @@ const SYNC = 'eth_sendRawTransactionSync';
 const breakOff: Interception = (_, forward) => forward().then(() => 'broken' as const);
 
 describe('a job that is signed before it is submitted', () => {
-  let fixture: LaneFixture;
-  let proxy: RpcProxy;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-    proxy = await startRpcProxy(fixture.chain.rpcUrl);
-  });
-
-  afterAll(async () => {
-    await proxy.stop();
-    await fixture.stop();
-  });
-
-  beforeEach(async () => {
-    proxy.reset();
-    await fixture.useNewWallet();
-  });
-
-  afterEach(async () => {
-    await fixture.rpc('evm_setAutomine', [true]);
-    await fixture.endWorkers();
-  });
+  const { fixture, proxy } = useProxiedLanes();
 
   /** The wallet has sent each of these once and nothing else, at nonces without a gap, and each has one attempt. */
   const expectEachOnce = async (jobIds: readonly string[]) => {
@@ -62,8 +35,18 @@ describe('a job that is signed before it is submitted', () => {
     const request = async (changes: Partial<LaunchRequest> = {}): Promise<LaunchRequest> => {
       const { token } = (await fixture.journal.takeLease(fixture.lane, 'worker', 60_000))!;
       return {
-        ...{ lane: fixture.lane, jobId: createJobId(fixture.lane), operation: 'swap', input: null, wallet: 'main' },
-        ...{ keyId: 'key-1', steps: [sampleStep()], plan: null, floorsHash: 'none', token, maxInFlight: 9, nonce: 41 },
+        lane: fixture.lane,
+        jobId: createJobId(fixture.lane),
+        operation: 'swap',
+        input: null,
+        wallet: 'main',
+        keyId: 'key-1',
+        steps: [sampleStep()],
+        plan: null,
+        floorsHash: 'none',
+        token,
+        maxInFlight: 9,
+        nonce: 41,
         attempt: sampleAttempt(),
         ...changes,
       };

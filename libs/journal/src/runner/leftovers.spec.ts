@@ -1,20 +1,10 @@
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+import { useLanes, RECEIVER } from '../../test/lane-fixture.js';
 import { markOf, transferPlanner } from '../../test/transfer-planner.js';
 import type { JobPlanner } from '../jobs/ports.js';
 
 describe('a lane', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(() => fixture.endWorkers());
+  const fixture = useLanes();
 
   const TAKE_BACK = { label: 'Take back', to: RECEIVER, data: '0x', value: 1n, gas: 60_000n } as const;
   const withUndo = (undo: JobPlanner['undo']): JobPlanner => ({ ...transferPlanner, ...(undo && { undo }) });

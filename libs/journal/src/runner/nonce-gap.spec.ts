@@ -1,24 +1,10 @@
 import { privateKeyToAccount } from 'viem/accounts';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+import { useLanes, RECEIVER } from '../../test/lane-fixture.js';
 
 describe('a reorganisation that removes the transaction of an ended job', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(async () => {
-    await fixture.rpc('evm_setAutomine', [true]);
-    await fixture.endWorkers();
-    await fixture.rpc('anvil_dropAllTransactions');
-  });
+  const fixture = useLanes();
 
   const mine = () => fixture.rpc('anvil_mine', ['0x1']);
   const findTrouble = () => fixture.troubles.find((trouble) => String(trouble).includes('nonce 41'));

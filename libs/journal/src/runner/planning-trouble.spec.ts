@@ -1,22 +1,13 @@
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useLanes } from '../../test/lane-fixture.js';
 import { markOf, transferPlanner } from '../../test/transfer-planner.js';
 import { PlanFailure, WalletEmptyError, type JobPlanner } from '../jobs/ports.js';
 
 describe('a planner that returns no plan', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
+  const fixture = useLanes();
 
   afterEach(async () => {
     jest.restoreAllMocks();
-    await fixture.endWorkers();
   });
 
   const expectEachOnce = async (jobIds: readonly string[]) => {

@@ -1,40 +1,13 @@
-import {
-  startRpcProxy,
-  type Interception,
-  type RpcCall,
-  type RpcProxy,
-} from '../../../../test/harness/network/rpc-proxy.js';
+import { type Interception, type RpcCall } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useProxiedLanes } from '../../test/lane-fixture.js';
 import { markOf } from '../../test/transfer-planner.js';
 import { createKeySigner } from '../signer/create-key-signer.js';
 
 const COIN = 10n ** 18n;
 
 describe('a job that its wallet cannot pay for', () => {
-  let fixture: LaneFixture;
-  let proxy: RpcProxy;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-    proxy = await startRpcProxy(fixture.chain.rpcUrl);
-  });
-
-  afterAll(async () => {
-    await proxy.stop();
-    await fixture.stop();
-  });
-
-  beforeEach(async () => {
-    proxy.reset();
-    await fixture.useNewWallet({ balance: 100n * COIN });
-  });
-
-  afterEach(async () => {
-    await fixture.rpc('evm_setAutomine', [true]);
-    await fixture.endWorkers();
-    await fixture.rpc('anvil_dropAllTransactions');
-  });
+  const { fixture, proxy } = useProxiedLanes({ balance: 100n * COIN });
 
   const SETTINGS = { ordinaryGas: 500_000n };
   const submitCoins = (coins: bigint) => fixture.submit({ value: `${coins * COIN}` });

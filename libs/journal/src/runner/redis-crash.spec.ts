@@ -1,7 +1,9 @@
 import { Redis } from 'ioredis';
 
+import { restart } from '../../../../test/harness/stack/own-redis.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import { sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from '../../test/sample-jobs.js';
+import { planSample, sampleAttempt, sampleHash, sampleRequest } from '../../test/sample-jobs.js';
+import { openLane } from '../../test/start-journal.js';
 import { isFinal } from '../jobs/job.js';
 import { Journal } from '../store/journal.js';
 
@@ -9,17 +11,8 @@ import { Journal } from '../store/journal.js';
 const CALLS = [
   'submit',
   'plan',
-  'reserve',
-  'sign',
-  'broadcast',
-  'mine',
-  'finish',
-  'reserve',
-  'sign',
-  'broadcast',
-  'mine',
-  'finish',
-];
+  ...Array(2).fill(['reserve', 'sign', 'broadcast', 'mine', 'finish']),
+].flat() as string[];
 
 describe('kill -9 of Redis', () => {
   let server: RedisServer;
@@ -39,15 +32,8 @@ describe('kill -9 of Redis', () => {
     await server.stop();
   });
 
-  const crash = async (): Promise<void> => {
-    await server.kill();
-    await server.start();
-  };
-
   it.each(CALLS.map((call, index) => [index, call]))('loses nothing after call %d, %s', async (crashAfter) => {
-    const lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 5 });
-    const { token } = (await journal.takeLease(lane, 'worker', 600_000))!;
+    const { lane, token } = await openLane(journal, 5);
     const request = sampleRequest(lane);
     const attempts = [sampleAttempt(), sampleAttempt()];
     const blockHash = sampleHash();
@@ -60,14 +46,7 @@ describe('kill -9 of Redis', () => {
         jobId = 'jobId' in result ? result.jobId : '';
         return result;
       },
-      plan: () =>
-        journal.putPlan({
-          ...write(),
-          steps: [sampleStep('approve'), sampleStep('swap')],
-          plan: 'p',
-          floorsHash: 'f',
-          needsApproval: false,
-        }),
+      plan: () => planSample(journal, write(), ['approve', 'swap']),
       reserve: () => journal.reserve({ ...write(), maxInFlight: 9 }),
       sign: () =>
         journal.putAttempt({ ...write(), expectedAttempts: 0, nonce: 5 + stepIndex, attempt: attempts[stepIndex]! }),
@@ -84,18 +63,14 @@ describe('kill -9 of Redis', () => {
       await make[call]!();
       if (index === crashAfter) {
         const [job, events] = [await journal.readJob(jobId), await journal.outbox.read(lane, { after: 0 })];
-        await crash();
+        await restart(server);
         expect(await journal.readJob(jobId)).toEqual(job);
         expect(await journal.outbox.read(lane, { after: 0 })).toEqual(events);
         await journal.open();
         const { run } = await journal.readLane(lane);
-        expect(
-          await journal.thaw(
-            lane,
-            { pendingNonce: 5, blockNumber: 1, run: run! },
-            { nonceDoubtBlocks: 5, nonceDoubtMs: 60_000 },
-          ),
-        ).toEqual({ outcome: 'done' });
+        const reading = { pendingNonce: 5, blockNumber: 1, run: run! };
+        const thawed = await journal.thaw(lane, reading, { nonceDoubtBlocks: 5, nonceDoubtMs: 60_000 });
+        expect(thawed).toEqual({ outcome: 'done' });
         // The reply may have been lost with the server: repeating the call changes nothing.
         await make[call]!();
         expect({ ...(await journal.readJob(jobId)), updatedAtMs: 0 }).toEqual({ ...job, updatedAtMs: 0 });
@@ -114,9 +89,7 @@ describe('kill -9 of Redis', () => {
   });
 
   it('loses nothing acknowledged while many workers write', async () => {
-    const lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 0 });
-    const { token } = (await journal.takeLease(lane, 'worker', 600_000))!;
+    const { lane, token } = await openLane(journal);
     const known = new Map<string, { nonce: number | null }>();
     let isDead = false;
     const work = async (): Promise<void> => {
@@ -125,7 +98,7 @@ describe('kill -9 of Redis', () => {
         if (!('jobId' in result)) throw new Error(result.outcome);
         known.set(result.jobId, { nonce: null });
         const step = { jobId: result.jobId, stepIndex: 0, token };
-        await journal.putPlan({ ...step, steps: [sampleStep()], plan: null, floorsHash: 'f', needsApproval: false });
+        await planSample(journal, step);
         const reserved = await journal.reserve({ ...step, maxInFlight: 999 });
         if ('nonce' in reserved) known.set(result.jobId, { nonce: reserved.nonce });
         if (known.size >= 60 && !isDead) {

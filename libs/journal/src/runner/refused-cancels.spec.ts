@@ -1,36 +1,16 @@
 import type { Hex } from '@tollgate/protocol';
 import { parseTransaction } from 'viem';
 
-import { refuseCalls, startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { refuseCalls, type RpcCall } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useProxiedLanes } from '../../test/lane-fixture.js';
 import { markOf } from '../../test/transfer-planner.js';
 
 /** More than a block has. */
 const TOO_MUCH_GAS = '4000000000';
 
 describe('a cancel that every RPC server refuses', () => {
-  let fixture: LaneFixture;
-  let proxy: RpcProxy;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-    proxy = await startRpcProxy(fixture.chain.rpcUrl);
-  });
-
-  afterAll(async () => {
-    await proxy.stop();
-    await fixture.stop();
-  });
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(async () => {
-    proxy.reset();
-    await fixture.endWorkers();
-    await fixture.rpc('anvil_dropAllTransactions');
-    await fixture.rpc('evm_setAutomine', [true]);
-  });
+  const { fixture, proxy } = useProxiedLanes();
 
   const start = () =>
     fixture.startRunner({ waitingAfterMs: 30, resendAfterMs: 100, planRetryMs: 20 }, { rpcUrls: [proxy.rpcUrl] });

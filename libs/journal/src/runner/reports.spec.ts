@@ -1,7 +1,7 @@
 import { BOOK_GROUP, laneBookKey, parseBookEvent, type BookEvent, type UnknownBookEvent } from '@tollgate/book-events';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useLanes } from '../../test/lane-fixture.js';
 import { nameLane } from '../jobs/keys.js';
 import { reportJobTransaction } from '../steps/report-transaction.js';
 import { Journal } from '../store/journal.js';
@@ -9,17 +9,7 @@ import { Journal } from '../store/journal.js';
 const REPORTED = { report: reportJobTransaction };
 
 describe('what a lane reports to the book', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(() => fixture.endWorkers());
+  const fixture = useLanes();
 
   const stream = (): string => laneBookKey(nameLane(fixture.lane));
   const readReports = async (): Promise<(BookEvent | UnknownBookEvent)[]> =>
@@ -36,9 +26,17 @@ describe('what a lane reports to the book', () => {
       type: 'job_transaction',
       payment: '',
       facts: {
-        ...{ chainId: fixture.lane.chainId, wallet: fixture.lane.address, jobId, operation: 'transfer', step: 0 },
-        ...{ transaction: step!.mined!.hash, nonce: fixture.firstNonce, outcome: 'success', kind: 'first' },
-        ...{ blockNumber: step!.mined!.blockNumber, blockHash: step!.mined!.blockHash },
+        chainId: fixture.lane.chainId,
+        wallet: fixture.lane.address,
+        jobId,
+        operation: 'transfer',
+        step: 0,
+        transaction: step!.mined!.hash,
+        nonce: fixture.firstNonce,
+        outcome: 'success',
+        kind: 'first',
+        blockNumber: step!.mined!.blockNumber,
+        blockHash: step!.mined!.blockHash,
         gasUsed: expect.stringMatching(/^[1-9]\d+$/),
         effectiveGasPrice: expect.stringMatching(/^[1-9]\d+$/),
       },
@@ -87,7 +85,10 @@ describe('what a lane reports to the book', () => {
     const lease = (await journal.takeLease(fixture.lane, 'another', 60_000))!;
     const { transaction: hash, blockNumber, blockHash } = report.facts;
     await journal.finishMined({
-      ...{ jobId, stepIndex: 0, token: lease.token, mined: { hash, blockNumber, blockHash } },
+      jobId,
+      stepIndex: 0,
+      token: lease.token,
+      mined: { hash, blockNumber, blockHash },
       report: { type: 'job_transaction', facts: report.facts },
     });
     expect(await readReports()).toHaveLength(1);

@@ -3,24 +3,14 @@ import { once } from 'node:events';
 import type { Hex } from '@tollgate/protocol';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useLanes } from '../../test/lane-fixture.js';
 import type { JudgeStep, StepVerdict } from '../jobs/ports.js';
 import { LaneShare } from './lane-lease.js';
 
 const FAILURE = { code: 'NOT_REDEEMED', message: 'Paid, and nothing came back.', suggestion: 'Ask the seller.' };
 
 describe('a lane', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(() => fixture.endWorkers());
+  const fixture = useLanes();
 
   const judgeBy = (verdicts: (asked: number) => StepVerdict): { judgeStep: JudgeStep; count: () => number } => {
     let asked = 0;

@@ -1,9 +1,9 @@
 import type { Hex } from '@tollgate/protocol';
 import { parseTransaction } from 'viem';
 
-import { refuseCalls, startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { refuseCalls, type RpcCall } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useProxiedLanes } from '../../test/lane-fixture.js';
 import { FAILURE } from '../../test/sample-jobs.js';
 import { TEST_POLICY, transferPlanner } from '../../test/transfer-planner.js';
 import type { JobRecord, JobWait } from '../jobs/job.js';
@@ -16,29 +16,10 @@ const GWEI = 10n ** 9n;
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
 describe('a job that stands still', () => {
-  let fixture: LaneFixture;
-  let proxy: RpcProxy;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-    proxy = await startRpcProxy(fixture.chain.rpcUrl, '/v1/key-of-the-operator');
-  });
-
-  afterAll(async () => {
-    await proxy.stop();
-    await fixture.stop();
-  });
+  const { fixture, proxy } = useProxiedLanes({ path: '/v1/key-of-the-operator' });
 
   beforeEach(async () => {
-    proxy.reset();
     await mineAt(GWEI);
-    await fixture.useNewWallet();
-  });
-
-  afterEach(async () => {
-    await fixture.endWorkers();
-    await fixture.rpc('anvil_dropAllTransactions');
-    await fixture.rpc('evm_setAutomine', [true]);
   });
 
   const mineAt = async (baseFee: bigint) => {

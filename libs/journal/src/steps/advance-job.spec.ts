@@ -2,7 +2,7 @@ import { encodeFunctionData, erc20Abi, numberToHex, type Hex } from 'viem';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { USDC_ADDRESS } from '../../../../tools/devnet/protocols/place-contracts.js';
-import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+import { useLanes, RECEIVER } from '../../test/lane-fixture.js';
 import { TEST_POLICY } from '../../test/transfer-planner.js';
 import type { JsonValue, PlannedStep } from '../jobs/job.js';
 import { jobKey } from '../jobs/keys.js';
@@ -12,17 +12,7 @@ const SPENDER: Hex = '0x0000000000000000000000000000000000005b3d';
 const FAILURE = { code: 'SLIPPAGE', message: 'The price moved.', suggestion: 'Try again.' };
 
 describe('a job', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(() => fixture.endWorkers());
+  const fixture = useLanes();
 
   const transfer = (value = 1n): PlannedStep => ({ label: 'Transfer', to: RECEIVER, data: '0x', value, gas: 60_000n });
   const approve = (amount: bigint): PlannedStep => ({

@@ -12,7 +12,7 @@ import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane
 import { putAttempt, sendStored } from './broadcast.js';
 import { readQuote } from './funds.js';
 import { giveUpPlan, planStep } from './plan-step.js';
-import { cancelStep, hurryStep, resendStep } from './resend.js';
+import { replaceStep, resendStep } from './resend.js';
 import { judgeSignature, signStep } from './signed-step.js';
 import { nextWrite, placeOf } from './step-rules.js';
 import { ANSWER, APPROVAL, explainError, explainNotTaken, lackOfRoom, tellWaiting } from './wait-reasons.js';
@@ -88,9 +88,8 @@ async function advanceFrom(work: LaneWork, job: JobRecord): Promise<AdvanceOutco
     case 'present':
       return isSigned(step) ? judgeSignature(work, job, step) : 'again';
     case 'putCancel':
-      return step ? cancelStep(work, job, step) : 'again';
     case 'putReplacement':
-      return step ? hurryStep(work, job, step) : 'again';
+      return step ? replaceStep(work, job, step, next === 'putReplacement') : 'again';
     case 'send':
       return step ? sendUnsent(work, job, step) : 'again';
     case 'leave':

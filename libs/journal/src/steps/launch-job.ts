@@ -56,7 +56,9 @@ async function storeJob(work: LaneWork, { job, nonce, fees, bytes }: SignedJob):
   const { step, ...named } = job;
   const stored = await work.journal.launchNamed({
     ...named,
-    ...{ steps: [step], plan: null, floorsHash: 'none' },
+    steps: [step],
+    plan: null,
+    floorsHash: 'none',
     token: work.lease.token,
     maxInFlight: work.settings.maxInFlight,
     nonce,
@@ -99,13 +101,31 @@ function describe({ job: planned, nonce, fees, bytes }: SignedJob): {
   const nowMs = Date.now();
   const attempt = { ...bytes, ...fees, signedAtMs: nowMs, sentAtMs: null };
   const step: StepRecord = {
-    ...{ ...call, nonce, attempts: [attempt], signature: null },
-    ...{ mined: null, skipped: false, voided: false },
+    ...call,
+    nonce,
+    attempts: [attempt],
+    signature: null,
+    mined: null,
+    skipped: false,
+    voided: false,
   };
   const times = { submittedAtMs: nowMs, updatedAtMs: nowMs, endedAtMs: null };
   const job: JobRecord = {
-    ...{ id, ...named, ...times, fingerprint: '', retryOf: null, state: 'SIGNED', stepIndex: 0, steps: [step] },
-    ...{ plan: null, approval: null, ending: null, failure: null, cancelRefused: null, waiting: null, details: {} },
+    id,
+    ...named,
+    ...times,
+    fingerprint: '',
+    retryOf: null,
+    state: 'SIGNED',
+    stepIndex: 0,
+    steps: [step],
+    plan: null,
+    approval: null,
+    ending: null,
+    failure: null,
+    cancelRefused: null,
+    waiting: null,
+    details: {},
   };
   return { job, step, nonce };
 }

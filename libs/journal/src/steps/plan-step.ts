@@ -52,7 +52,12 @@ function storePlan({ journal, lease, settings }: LaneWork, job: JobRecord, plan:
   const isSure = step && step.holdsIf === undefined && step.signs === undefined && !plan.reliesOnLocked;
   return journal.beginStep({
     ...writeFor({ lease }, job),
-    ...{ steps, plan: preview, floorsHash, needsApproval, locks, spendings },
+    steps,
+    plan: preview,
+    floorsHash,
+    needsApproval,
+    locks,
+    spendings,
     maxInFlight: isSure ? settings.maxInFlight : undefined,
   });
 }

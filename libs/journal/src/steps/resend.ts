@@ -7,37 +7,30 @@ import { writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { broadcast, estimateCancel, putReplacement, sendStored } from './broadcast.js';
 import { readQuote } from './funds.js';
 
-/** Replaces the last attempt by one with higher fees. Where the caps leave no room, it goes on as it was. */
-export async function hurryStep(
+/**
+ * Signs the step again with higher fees; where it is given up, the zero-value transfer to the wallet itself that uses up
+ * the nonce, unless an earlier attempt is mined first. Where the fee caps leave no room, it goes on as it was.
+ * @param isHurried an operator asks for it
+ */
+export async function replaceStep(
   work: LaneWork,
   job: JobRecord,
   step: StepRecord,
+  isHurried = false,
 ): Promise<'again' | 'in_flight' | 'waiting'> {
-  const last = lastAttempt(step);
-  const fees = last ? raiseFees(last, await readQuote(work), work.settings) : null;
-  if (fees) return sendStored(work, job, await putReplacement(work, job, step, fees));
-  work.onTrouble(new Error(`Job ${job.id} cannot be sped up: higher fees would be above the fee caps.`));
-  await resendStep(work, job, step);
-  return 'in_flight';
-}
-
-/** A zero-value transfer to the wallet itself uses up the nonce, unless an earlier attempt is mined first. */
-export async function cancelStep(
-  work: LaneWork,
-  job: JobRecord,
-  step: StepRecord,
-): Promise<'again' | 'in_flight' | 'waiting'> {
+  const { settings, watch, onTrouble } = work;
   const quote = await readQuote(work);
-  const last = step.attempts.at(-1);
-  const raised = last ? raiseFees(last, quote, work.settings) : quote;
-  // An attempt that no server accepted needs no higher bid. If every server refuses it, no other transaction competes
+  const last = lastAttempt(step);
+  // What no server accepted needs no higher bid from a cancel. If every server refuses it, no other transaction competes
   // for the nonce.
-  const isSent = step.attempts.some(({ sentAtMs }) => sentAtMs !== null);
-  const fees = raised ?? (isSent ? null : quote);
+  const isUnsent = step.attempts.every(({ sentAtMs }) => sentAtMs === null);
+  const fees = (last && raiseFees(last, quote, settings)) ?? (isUnsent && !isHurried ? quote : null);
   if (fees) return sendStored(work, job, await putReplacement(work, job, step, fees));
-  // The fee caps leave no room: the earlier attempt is sent until it is mined, or the caps are raised.
-  if (work.watch.isSentBefore(flightName(writeFor(work, job)), work.settings.resendAfterMs))
+  if (isHurried) onTrouble(new Error(`Job ${job.id} cannot be sped up: higher fees would be above the fee caps.`));
+  // A cancel is sent until it is mined, or the caps are raised.
+  if (isHurried || watch.isSentBefore(flightName(writeFor(work, job)), settings.resendAfterMs)) {
     await resendStep(work, job, step);
+  }
   return 'in_flight';
 }
 
@@ -54,7 +47,7 @@ export async function resendStep(
   if (!last || last.raw === null) return 'in_flight';
   if (last.kind === 'cancel' && last.sentAtMs === null) {
     const { gas: offered = 0n } = parseTransaction(last.raw);
-    if ((await estimateCancel(work)) > offered) return cancelStep(work, job, step);
+    if ((await estimateCancel(work)) > offered) return replaceStep(work, job, step);
   }
   const { kind, hash, raw } = last;
   return (await broadcast(work, job, { kind, hash, raw })) === 'refused' ? 'again' : 'in_flight';

@@ -1,31 +1,22 @@
 import type { Hex } from '@tollgate/protocol';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useLanes } from '../../test/lane-fixture.js';
 import { FAILURE, sampleSignature } from '../../test/sample-jobs.js';
 import { transferPlanner } from '../../test/transfer-planner.js';
 import type { JobPlanner, SignatureVerdict } from '../jobs/ports.js';
 
 describe('a step that is a signed payment', () => {
-  let fixture: LaneFixture;
+  const fixture = useLanes();
   let verdict: SignatureVerdict | Error;
   /** The bytes that were presented, each once, and the state of the job in the journal at that time. */
   let presented: Map<Hex, string>;
   let asked = 0;
 
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
   beforeEach(async () => {
-    await fixture.useNewWallet();
     presented = new Map();
     verdict = { outcome: 'done' };
   });
-
-  afterEach(() => fixture.endWorkers());
 
   const planner: JobPlanner = {
     plan: async (job, context) => {

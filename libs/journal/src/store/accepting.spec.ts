@@ -1,37 +1,24 @@
-import type { Redis } from 'ioredis';
-
 import { waitFor } from '../../../../test/harness/retry.js';
 import { FAILURE, finishSample, sampleLane, sampleRequest, spoilJob, submitSample } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
+import { openLane, useJournal, type OpenLane } from '../../test/start-journal.js';
 import type { JobRecord, LaneId } from '../jobs/job.js';
 import { createJobId, hashIdempotencyKey, idempotencyKey, jobKey, jobsKey, laneKey } from '../jobs/keys.js';
 import type { JobPage, ListJobsRequest } from '../jobs/transition.js';
 import { Journal } from './journal.js';
 
 describe('accepting, listing and deleting jobs', () => {
-  let started: StartedJournal;
-  let redis: Redis;
-  let journal: Journal;
-  let lane: LaneId;
-  let token: number;
+  const { redis, journal } = useJournal();
+  let { lane, token } = {} as OpenLane;
 
-  beforeAll(async () => {
-    started = await startJournal();
-    ({ redis, journal } = started);
+  beforeEach(async () => {
+    ({ lane, token } = await openLane(journal));
   });
-
-  afterAll(() => started.stop());
 
   const adopt = async (): Promise<LaneId> => {
     const created = sampleLane();
     await journal.adopt(created, { pendingNonce: 0 });
     return created;
   };
-
-  beforeEach(async () => {
-    lane = await adopt();
-    token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
-  });
 
   describe('a job with an id from its submitter', () => {
     const request = () => ({

@@ -3,6 +3,7 @@ import type { Cluster } from 'ioredis';
 import { SLOTS } from '../../../../tools/devnet/processes/cluster-servers.js';
 import { startRedisShards, type RedisShards } from '../../../../tools/devnet/processes/redis-shards.js';
 import { finishSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
+import { openLane } from '../../test/start-journal.js';
 import * as keys from '../jobs/keys.js';
 import { Journal } from './journal.js';
 
@@ -45,9 +46,7 @@ describe('a journal on a Redis cluster', () => {
   it('completes jobs of many wallets, on all servers', async () => {
     const lanes = [];
     for (let index = 0; index < 12; index++) {
-      const lane = sampleLane();
-      await journal.adopt(lane, { pendingNonce: 0 });
-      const { token } = (await journal.takeLease(lane, 'worker', 600_000))!;
+      const { lane, token } = await openLane(journal);
       for (let job = 0; job < 5; job++) {
         const write = await submitSample(journal, lane, token);
         const spendings = [{ asset: 'native', amount: 1n, limit: 10n }];

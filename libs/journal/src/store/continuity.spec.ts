@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { StoreUnavailableError } from '@tollgate/redis';
-import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRedis, type RedisOptions, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { restart, useOwnRedis } from '../../../../test/harness/stack/own-redis.js';
+import type { RedisOptions } from '../../../../tools/devnet/processes/redis.js';
 import { copyData } from '../../test/copy-data.js';
 import {
   FAILURE,
@@ -19,33 +19,19 @@ import {
   sampleStep,
   submitSample,
 } from '../../test/sample-jobs.js';
+import { openLane } from '../../test/start-journal.js';
 import type { LaneId } from '../jobs/job.js';
 import { hashIdempotencyKey, idempotencyKey, laneKey } from '../jobs/keys.js';
 import type { BetweenReadings, StepWrite } from '../jobs/transition.js';
 import { Journal } from './journal.js';
 
+const IN_DOUBT = { state: 'NEEDS_OPERATOR', failure: { code: 'JOURNAL_LOST_WRITES' } };
+
 /** After a restart that kept all writes, one reading is enough. */
 const APART = { nonceDoubtBlocks: 5, nonceDoubtMs: 60_000 };
 
 describe('a Redis that may have lost writes', () => {
-  const cleanups: (() => Promise<void> | void)[] = [];
-
-  afterEach(async () => {
-    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  });
-
-  const serve = async (options: RedisOptions = {}): Promise<RedisServer> => {
-    const server = await startRedis(options);
-    cleanups.push(() => server.stop());
-    return server;
-  };
-
-  const connectTo = (url: string): Redis => {
-    const redis = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
-    redis.on('error', () => undefined);
-    cleanups.push(() => redis.disconnect());
-    return redis;
-  };
+  const { serve, connectTo, cleanUp } = useOwnRedis();
 
   const openJournal = async (url: string) => {
     const redis = connectTo(url);
@@ -54,10 +40,10 @@ describe('a Redis that may have lost writes', () => {
     return { redis, journal };
   };
 
-  const useLane = async (journal: Journal): Promise<{ lane: LaneId; token: number }> => {
-    const lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 0 });
-    return { lane, token: (await journal.takeLease(lane, 'worker', 600_000))!.token };
+  const start = async (options: RedisOptions = {}) => {
+    const server = await serve(options);
+    const { redis, journal } = await openJournal(server.url);
+    return { server, redis, journal, ...(await openLane(journal)) };
   };
 
   const plannedJob = async (journal: Journal, lane: LaneId, token: number): Promise<StepWrite> => {
@@ -72,13 +58,10 @@ describe('a Redis that may have lost writes', () => {
     journal.thaw(lane, { pendingNonce, blockNumber: 1, run: (await journal.readLane(lane)).run! }, APART);
 
   it('gives out no nonce after a restart until the chain was read', async () => {
-    const server = await serve();
-    const { journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, journal, lane, token } = await start();
     const [begun, waiting] = [await plannedJob(journal, lane, token), await plannedJob(journal, lane, token)];
     await reserve(journal, begun);
-    await server.kill();
-    await server.start();
+    await restart(server);
     for (const write of [begun, waiting]) {
       expect(await reserve(journal, write)).toMatchObject({ outcome: 'refused', reason: 'lane_frozen' });
     }
@@ -92,29 +75,23 @@ describe('a Redis that may have lost writes', () => {
   });
 
   it('freezes every lane as soon as a process opens the journal', async () => {
-    const server = await serve({ appendfsync: 'everysec' });
-    const { redis, journal } = await openJournal(server.url);
-    const { lane } = await useLane(journal);
+    const { server, redis, lane } = await start({ appendfsync: 'everysec' });
     await redis.bgrewriteaof();
     while ((await redis.info('persistence')).includes('aof_rewrite_in_progress:1')) await sleep(20);
     while (!(await redis.info('persistence')).includes('aof_last_bgrewrite_status:ok')) await sleep(20);
-    await server.kill();
-    await server.start();
+    await restart(server);
     const { journal: next } = await openJournal(server.url);
     // Acknowledged writes may be gone: `lost`, as opposed to a restart that keeps all of them.
     expect((await next.readLane(lane)).frozen).toBe('lost');
   });
 
   it('compares a lane that lost writes twice with the chain, some blocks and some time apart', async () => {
-    const server = await serve({ appendfsync: 'everysec' });
-    const { redis, journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, redis, journal, lane, token } = await start({ appendfsync: 'everysec' });
     const waiting = await plannedJob(journal, lane, token);
-    const restart = async () => {
+    const rewriteAndRestart = async () => {
       await redis.bgrewriteaof();
       await waitFor('its file', async () => /aof_rewrite_in_progress:0/.test(await redis.info('persistence')));
-      await server.kill();
-      await server.start();
+      await restart(server);
       await journal.open();
     };
     const look = async (blockNumber: number, settings: Partial<BetweenReadings> = {}) => {
@@ -122,37 +99,30 @@ describe('a Redis that may have lost writes', () => {
       return journal.thaw(lane, reading, { nonceDoubtBlocks: 5, nonceDoubtMs: 0, ...settings });
     };
     const tooEarly = { outcome: 'refused', reason: 'too_early' };
-    await restart();
+    await rewriteAndRestart();
     // The same block twice: an RPC server may hang.
     expect([await look(10), await look(10), await look(14)]).toEqual([tooEarly, tooEarly, tooEarly]);
     expect(await look(15, { nonceDoubtMs: 600_000 })).toEqual(tooEarly);
     expect(await reserve(journal, waiting)).toMatchObject({ reason: 'lane_frozen' });
     // What was read before another restart counts for nothing.
-    await restart();
+    await rewriteAndRestart();
     expect(await look(15)).toEqual(tooEarly);
     expect(await look(20)).toEqual({ outcome: 'done' });
     expect(await reserve(journal, waiting)).toMatchObject({ outcome: 'done', nonce: 0 });
   });
 
   it('freezes a lane that has nothing to send, even if another fleet noticed the restart first', async () => {
-    const server = await serve();
-    const { redis, journal } = await openJournal(server.url);
-    const lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 0 });
-    const held = (await journal.takeLease(lane, 'worker', 600_000))!;
+    const { server, redis, journal, lane, lease } = await start();
     const other = new Journal({ redis, fleet: 'others' });
-    await server.kill();
-    await server.start();
+    await restart(server);
     await other.open();
     expect((await journal.readLane(lane)).frozen).toBeNull();
-    expect(await journal.renewLease(held, 600_000)).toMatchObject({ token: held.token });
+    expect(await journal.renewLease(lease, 600_000)).toMatchObject({ token: lease.token });
     expect((await journal.readLane(lane)).frozen).toBe('restarted');
   });
 
   it('never starts from zero: after its data is deleted, the journal has no lane until one is adopted again', async () => {
-    const server = await serve();
-    const { redis, journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { redis, journal, lane, token } = await start();
     const write = await plannedJob(journal, lane, token);
     await reserve(journal, write);
     await redis.flushall();
@@ -165,13 +135,11 @@ describe('a Redis that may have lost writes', () => {
   });
 
   it('sends nothing a second time after an old data file was restored', async () => {
-    const server = await serve();
-    const { redis, journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, redis, journal, lane, token } = await start();
     const [sent, reserved] = [await plannedJob(journal, lane, token), await plannedJob(journal, lane, token)];
     await reserve(journal, reserved);
     const copy = mkdtempSync(join(tmpdir(), 'tollgate-journal-'));
-    cleanups.push(() => rmSync(copy, { recursive: true, force: true }));
+    cleanUp(() => rmSync(copy, { recursive: true, force: true }));
     cpSync(server.dir, copy, { recursive: true });
     // What the old file does not contain: a job that ended, with its transaction mined.
     const blockNonce = 2;
@@ -190,10 +158,7 @@ describe('a Redis that may have lost writes', () => {
 
     // The operator adopts the lane at the chain's nonce: jobs that may have been sent wait for the operator.
     expect(await restored.adopt(lane, { pendingNonce: blockNonce })).toEqual({ outcome: 'done' });
-    expect(await restored.readJob(sent.jobId)).toMatchObject({
-      state: 'NEEDS_OPERATOR',
-      failure: { code: 'JOURNAL_LOST_WRITES' },
-    });
+    expect(await restored.readJob(sent.jobId)).toMatchObject(IN_DOUBT);
     expect((await restored.outbox.read(lane, { after: 0 })).at(-1)).toMatchObject({
       type: 'jobNeedsOperator',
       jobId: sent.jobId,
@@ -207,15 +172,12 @@ describe('a Redis that may have lost writes', () => {
   });
 
   it('ends no job that may have been sent before the chain was read', async () => {
-    const server = await serve();
-    const { journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, journal, lane, token } = await start();
     const planned = await plannedJob(journal, lane, token);
     const awaiting = await submitSample(journal, lane, token);
     const plan = { steps: [sampleStep()], plan: {}, floorsHash: 'f', needsApproval: true };
     await journal.putPlan({ ...awaiting, ...plan });
-    await server.kill();
-    await server.start();
+    await restart(server);
     const failed = { failure: FAILURE, undo: [], givesBackSpending: true };
     const ends = [
       // Nothing has noticed the restart before.
@@ -230,60 +192,48 @@ describe('a Redis that may have lost writes', () => {
     for (const end of ends) expect(await end()).toMatchObject({ outcome: 'refused', reason: 'lane_frozen' });
     await journal.adopt(lane, { pendingNonce: 1 });
     for (const { jobId } of [planned, awaiting]) {
-      expect(await journal.readJob(jobId)).toMatchObject({ failure: { code: 'JOURNAL_LOST_WRITES' } });
+      expect(await journal.readJob(jobId)).toMatchObject(IN_DOUBT);
       expect(await journal.cancel(jobId)).toMatchObject({ outcome: 'refused', reason: 'wrong_state' });
     }
   });
 
   it('ends jobs as before once the chain has none that it lost', async () => {
-    const server = await serve();
-    const { journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, journal, lane, token } = await start();
     const { jobId } = await plannedJob(journal, lane, token);
-    await server.kill();
-    await server.start();
+    await restart(server);
     expect(await journal.cancel(jobId)).toMatchObject({ reason: 'lane_frozen' });
     await thaw(journal, lane, 0);
     expect(await journal.cancel(jobId)).toEqual({ outcome: 'done', state: 'CANCELLED' });
   });
 
   it('puts jobs in doubt that waited for an operator already', async () => {
-    const server = await serve();
-    const { journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, journal, lane, token } = await start();
     const [unsent, flying] = [await plannedJob(journal, lane, token), await submitSample(journal, lane, token)];
     await planSample(journal, flying, ['enter the market', 'borrow']);
     const blockHash = await mineSample(journal, flying);
     for (const write of [unsent, flying]) await journal.needOperator({ ...write, failure: FAILURE });
-    await server.kill();
-    await server.start();
+    await restart(server);
     await journal.open();
     // The chain has what followed their resumption, which Redis lost.
     await journal.adopt(lane, { pendingNonce: 3 });
-    expect(await journal.readJob(unsent.jobId)).toMatchObject({ failure: { code: 'JOURNAL_LOST_WRITES' } });
+    expect(await journal.readJob(unsent.jobId)).toMatchObject(IN_DOUBT);
     await journal.resumeJob(flying.jobId);
     expect(await journal.finishStep({ ...flying, blockHash })).toMatchObject({ state: 'NEEDS_OPERATOR' });
-    expect(await journal.readJob(flying.jobId)).toMatchObject({ failure: { code: 'JOURNAL_LOST_WRITES' } });
+    expect(await journal.readJob(flying.jobId)).toMatchObject(IN_DOUBT);
   });
 
   it('begins no further step of a job in flight that the chain may have already', async () => {
-    const server = await serve();
-    const { journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, journal, lane, token } = await start();
     const write = await submitSample(journal, lane, token);
     await planSample(journal, write, ['approve', 'swap']);
     const blockHash = await mineSample(journal, write);
     // The chain also has the swap, whose nonce was lost.
-    await server.kill();
-    await server.start();
+    await restart(server);
     await journal.open();
     expect(await thaw(journal, lane, 2)).toMatchObject({ reason: 'chain_ahead' });
     expect(await journal.adopt(lane, { pendingNonce: 2 })).toEqual({ outcome: 'done' });
     expect(await journal.finishStep({ ...write, blockHash })).toMatchObject({ state: 'NEEDS_OPERATOR' });
-    expect(await journal.readJob(write.jobId)).toMatchObject({
-      failure: { code: 'JOURNAL_LOST_WRITES' },
-      stepIndex: 1,
-    });
+    expect(await journal.readJob(write.jobId)).toMatchObject({ ...IN_DOUBT, stepIndex: 1 });
     const next = { ...write, stepIndex: 1 };
     expect(await reserve(journal, next)).toMatchObject({ outcome: 'refused', reason: 'wrong_state' });
     expect(await journal.resumeJob(write.jobId)).toMatchObject({ state: 'PLANNED' });
@@ -292,29 +242,21 @@ describe('a Redis that may have lost writes', () => {
 
   // Prevents: an RPC server that is behind the one that was asked first ends the freeze, and what was sent is sent again.
   it('thaws no lane that the chain was ahead of, and parks its jobs in doubt whatever the next reading says', async () => {
-    const server = await serve();
-    const { journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, journal, lane, token } = await start();
     const { jobId } = await plannedJob(journal, lane, token);
-    await server.kill();
-    await server.start();
+    await restart(server);
     await journal.open();
     const ahead = { outcome: 'refused', reason: 'chain_ahead' };
     expect([await thaw(journal, lane, 1), await thaw(journal, lane, 0)]).toEqual([ahead, ahead]);
     expect(await journal.readLane(lane)).toMatchObject({ frozen: 'chain_ahead', nextNonce: 0 });
     expect(await journal.adopt(lane, { pendingNonce: 0 })).toEqual({ outcome: 'done' });
     expect(await journal.readLane(lane)).toMatchObject({ frozen: null, nextNonce: 0 });
-    expect(await journal.readJob(jobId)).toMatchObject({
-      state: 'NEEDS_OPERATOR',
-      failure: { code: 'JOURNAL_LOST_WRITES' },
-    });
+    expect(await journal.readJob(jobId)).toMatchObject(IN_DOUBT);
   });
 
   // Prevents: its submitter repeats the request, and it is sent a second time.
   it('accepts no lost job again under a key that was not lost, once the chain was ahead', async () => {
-    const server = await serve();
-    const { redis, journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, redis, journal, lane, token } = await start();
     const putBack = copyData(server);
     const [sent, late] = [sampleRequest(lane), sampleRequest(lane)];
     await finishSample(journal, await submitSample(journal, lane, token, sent));
@@ -332,8 +274,7 @@ describe('a Redis that may have lost writes', () => {
 
   // Prevents: as above, where nothing of the lane is left.
   it('accepts no lost job again under a key that was not lost, once its lost lane was adopted', async () => {
-    const { redis, journal } = await openJournal((await serve()).url);
-    const { lane, token } = await useLane(journal);
+    const { redis, journal, lane, token } = await start();
     const [sent, waiting] = [sampleRequest(lane), sampleRequest(lane)];
     await finishSample(journal, await submitSample(journal, lane, token, sent));
     await redis.del(await redis.keys(laneKey(lane).replace(/lane$/, '*')));
@@ -346,12 +287,9 @@ describe('a Redis that may have lost writes', () => {
   });
 
   it('refuses a chain reading from before another restart', async () => {
-    const server = await serve();
-    const { journal } = await openJournal(server.url);
-    const { lane } = await useLane(journal);
+    const { server, journal, lane } = await start();
     const before = (await journal.readLane(lane)).run!;
-    await server.kill();
-    await server.start();
+    await restart(server);
     await journal.open();
     expect(await journal.thaw(lane, { pendingNonce: 0, blockNumber: 1, run: before }, APART)).toEqual({
       outcome: 'refused',
@@ -361,9 +299,7 @@ describe('a Redis that may have lost writes', () => {
   });
 
   it('notices a promotion even if the server still has the scripts', async () => {
-    const server = await serve();
-    const { redis, journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { redis, journal, lane, token } = await start();
     const write = await plannedJob(journal, lane, token);
     await redis.replicaof('127.0.0.1', '1');
     await redis.replicaof('NO', 'ONE');
@@ -372,12 +308,10 @@ describe('a Redis that may have lost writes', () => {
   });
 
   it('counts a promotion as a loss unless the writes before it had to be acknowledged, too', async () => {
-    const server = await serve();
-    const { redis, journal } = await openJournal(server.url);
+    const { redis, journal, lane: kept } = await start();
     const strict = new Journal({ redis, timeoutMs: 10_000, durability: { replicas: 1, timeoutMs: 1_000 } });
-    const { lane: kept } = await useLane(journal);
     await strict.open();
-    const { lane: lost } = await useLane(journal);
+    const { lane: lost } = await openLane(journal);
     await redis.replicaof('127.0.0.1', '1');
     await redis.replicaof('NO', 'ONE');
     await strict.open();
@@ -386,9 +320,7 @@ describe('a Redis that may have lost writes', () => {
   });
 
   it('is not frozen when only the scripts were lost, or when the server gets its first replica', async () => {
-    const server = await serve({ args: ['--repl-diskless-sync-delay', '0'] });
-    const { redis, journal } = await openJournal(server.url);
-    const { lane, token } = await useLane(journal);
+    const { server, redis, journal, lane, token } = await start({ args: ['--repl-diskless-sync-delay', '0'] });
     await redis.script('FLUSH');
     expect(await reserve(journal, await plannedJob(journal, lane, token))).toMatchObject({ nonce: 0 });
     const known = (await journal.readLane(lane)).run;
@@ -409,11 +341,7 @@ describe('a Redis that may have lost writes', () => {
   });
 
   it('is reported as unavailable while it hangs or has no memory, and makes no partial transition', async () => {
-    const server = await serve();
-    const redis = connectTo(server.url);
-    const journal = new Journal({ redis, timeoutMs: 30_000 });
-    await journal.open();
-    const { lane, token } = await useLane(journal);
+    const { server, redis, journal, lane, token } = await start();
     const write = await plannedJob(journal, lane, token);
     await redis.config('SET', 'maxmemory', '1mb');
     await expect(reserve(journal, write)).rejects.toThrow(StoreUnavailableError);

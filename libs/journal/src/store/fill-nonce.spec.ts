@@ -6,45 +6,26 @@ import {
   planSample,
   sampleAttempt,
   sampleHash,
-  sampleLane,
   sampleStep,
   submitSample,
 } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import type { LaneId } from '../jobs/job.js';
+import { openLane, useJournal, type OpenLane } from '../../test/start-journal.js';
 import { jobKey, laneKey, nameLane } from '../jobs/keys.js';
-import type { FillRequest, FillResult, LaneLease, StepWrite } from '../jobs/transition.js';
+import type { FillRequest, FillResult, StepWrite } from '../jobs/transition.js';
 import { placeOf } from '../steps/step-rules.js';
-import type { Journal } from './journal.js';
 
 describe('a nonce that the chain wants and no step in flight has', () => {
-  let started: StartedJournal;
-  let journal: Journal;
-  let lane: LaneId;
-  let lease: LaneLease;
-  let token: number;
-
-  beforeAll(async () => {
-    started = await startJournal();
-    ({ journal } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { redis, journal } = useJournal();
+  let { lane, lease, token } = {} as OpenLane;
 
   beforeEach(async () => {
-    lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 7 });
-    lease = (await journal.takeLease(lane, 'worker', 600_000))!;
-    ({ token } = lease);
+    ({ lane, lease, token } = await openLane(journal, 7));
   });
 
   const noteGap = (nonce: number | null = 7) => journal.noteGap(lane, { token, nonce });
   const readGap = async () => (await journal.readLane(lane)).gap;
   const fill = (hadBy: string | null, changes: Partial<FillRequest> = {}): Promise<FillResult> =>
-    journal.fillNonce({
-      ...{ lane, nonce: 7, wallet: 'main', keyId: 'operator', hadBy, mostPerHour: null },
-      ...changes,
-    });
+    journal.fillNonce({ lane, nonce: 7, wallet: 'main', keyId: 'operator', hadBy, mostPerHour: null, ...changes });
 
   const jobIdOf = (result: FillResult): string => {
     if (result.outcome === 'refused') throw new Error(result.reason);
@@ -100,8 +81,12 @@ describe('a nonce that the chain wants and no step in flight has', () => {
     await noteGap();
     const jobId = jobIdOf(await fill(ended));
     expect(await journal.readJob(jobId)).toMatchObject({
-      ...{ state: 'RESERVED', operation: 'fillNonce', keyId: 'operator', wallet: 'main' },
-      ...{ input: { nonce: 7, hadBy: ended }, steps: [{ nonce: 7, voided: true, value: 0n, to: lane.address }] },
+      state: 'RESERVED',
+      operation: 'fillNonce',
+      keyId: 'operator',
+      wallet: 'main',
+      input: { nonce: 7, hadBy: ended },
+      steps: [{ nonce: 7, voided: true, value: 0n, to: lane.address }],
     });
     expect(await journal.readInFlight(lane)).toEqual([{ jobId, stepIndex: 0, nonce: 7 }]);
     expect(await journal.readOpenJobs(lane)).toEqual([jobId]);
@@ -174,8 +159,10 @@ describe('a nonce that the chain wants and no step in flight has', () => {
       await noteGap();
       expect(await fill(jobId)).toEqual({ outcome: 'done', jobId });
       expect(await journal.readJob(jobId)).toMatchObject({
-        ...{ state, failure: null, ending: { state: 'CANCELLED', failure: { code: 'NONCE_FILLED' } } },
-        ...{ steps: [{ nonce: 7, voided: true, mined: null }] },
+        state,
+        failure: null,
+        ending: { state: 'CANCELLED', failure: { code: 'NONCE_FILLED' } },
+        steps: [{ nonce: 7, voided: true, mined: null }],
       });
       expect(await journal.readInFlight(lane)).toEqual([{ jobId, stepIndex: 0, nonce: 7 }]);
       expect(await fill(jobId)).toEqual({ outcome: 'unchanged', jobId });
@@ -237,10 +224,10 @@ describe('a nonce that the chain wants and no step in flight has', () => {
   it('is not filled while Redis may have lost what was sent', async () => {
     const ended = await endJob();
     await noteGap();
-    await started.redis.hset(laneKey(lane), 'frozen', 'lost');
+    await redis.hset(laneKey(lane), 'frozen', 'lost');
     expect(await fill(ended)).toEqual({ outcome: 'refused', reason: 'lane_frozen' });
-    await started.redis.hdel(laneKey(lane), 'frozen');
-    await started.redis.hset(laneKey(lane), { run: 'of a restarted server', process: '' });
+    await redis.hdel(laneKey(lane), 'frozen');
+    await redis.hset(laneKey(lane), { run: 'of a restarted server', process: '' });
     expect(await fill(ended)).toEqual({ outcome: 'refused', reason: 'lane_frozen' });
   });
 
@@ -254,15 +241,16 @@ describe('a nonce that the chain wants and no step in flight has', () => {
         expect(outcome).toBe('done');
         await journal.endFill({
           jobId: jobIdOf({ outcome: 'done', ...of } as FillResult),
-          ...{ stepIndex: 0, token },
+          stepIndex: 0,
+          token,
           failure: FAILURE,
         });
       }
       await noteGap(5);
       expect(await fillAlone(5)).toEqual({ outcome: 'refused', reason: 'too_often' });
-      const filledAt = (await started.redis.hget(laneKey(lane), 'filledAt'))!;
+      const filledAt = (await redis.hget(laneKey(lane), 'filledAt'))!;
       const hourAgo = filledAt.replace(/\d+/, (at) => `${Number(at) - 3_600_000}`);
-      await started.redis.hset(laneKey(lane), 'filledAt', hourAgo);
+      await redis.hset(laneKey(lane), 'filledAt', hourAgo);
       expect(await fillAlone(5)).toMatchObject({ outcome: 'done' });
     });
 
@@ -276,7 +264,7 @@ describe('a nonce that the chain wants and no step in flight has', () => {
       ] as const) {
         await noteGap(nonce);
         expect(await fill(jobId, { nonce, mostPerHour: 2 })).toEqual(held);
-        await started.redis.del(jobKey(lane, jobId));
+        await redis.del(jobKey(lane, jobId));
         await noteGap(nonce);
         expect(await fillAlone(nonce)).toEqual(held);
       }
@@ -284,16 +272,13 @@ describe('a nonce that the chain wants and no step in flight has', () => {
       await noteGap(3);
       const filled = jobIdOf(await fillAlone(3));
       await journal.endFill({ jobId: filled, stepIndex: 0, token, failure: FAILURE });
-      await started.redis.del(jobKey(lane, filled));
+      await redis.del(jobKey(lane, filled));
       await noteGap(3);
       expect(await fillAlone(3)).toEqual(held);
     });
 
     it.each([
-      [
-        'Redis has lost writes since',
-        () => started.redis.hset(laneKey(lane), { run: 'restored', process: '', durable: '0' }),
-      ],
+      ['Redis has lost writes since', () => redis.hset(laneKey(lane), { run: 'restored', process: '', durable: '0' })],
       ['the lane was adopted again', () => journal.pauseLane(lane, FAILURE)],
       [
         'the account was released since',
@@ -325,8 +310,8 @@ describe('a nonce that the chain wants and no step in flight has', () => {
     const book = laneKey(lane).replace(/lane$/, 'book');
     await noteGap(6);
     await fill(null, { nonce: 6, keyId: 'worker' });
-    expect(await started.redis.xlen(book)).toBe(0);
-    await started.redis.hset(laneKey(lane), 'book', 'on');
+    expect(await redis.xlen(book)).toBe(0);
+    await redis.hset(laneKey(lane), 'book', 'on');
     for (const [nonce, keyId] of [
       [7, 'console'],
       [8, 'key-of-the-operator-api'],
@@ -334,7 +319,7 @@ describe('a nonce that the chain wants and no step in flight has', () => {
       await noteGap(nonce);
       await fill(null, { nonce, keyId });
     }
-    const entries = await started.redis.xrange(book, '-', '+');
+    const entries = await redis.xrange(book, '-', '+');
     const facts = {
       keyId: 'console',
       action: 'wallet.fill',

@@ -1,22 +1,13 @@
 import type { Redis } from 'ioredis';
 
-import { sampleAttempt, sampleHash, sampleLane, sampleStep, submitSample } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
+import { sampleAttempt, sampleHash, sampleStep, submitSample } from '../../test/sample-jobs.js';
+import { openLane, useJournal } from '../../test/start-journal.js';
 
 describe('what the journal asks of Redis for a job of one transaction', () => {
-  let started: StartedJournal;
-
-  beforeAll(async () => {
-    started = await startJournal();
-  });
-
-  afterAll(() => started.stop());
+  const { journal, redis } = useJournal();
 
   it('is at most 55 commands, those in scripts included, and 4.45 kB of its log', async () => {
-    const { journal, redis } = started;
-    const lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 0 });
-    const { token } = (await journal.takeLease(lane, 'worker', 60_000))!;
+    const { lane, token } = await openLane(journal);
     const before = await readCounters(redis);
 
     const write = await submitSample(journal, lane, token);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
-import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
+import { useRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import {
   FAILURE,
   sampleAttempt,
@@ -212,20 +212,11 @@ class FromOutside implements fc.AsyncCommand<Model, World> {
 }
 
 describe('the journal under random interleavings', () => {
-  let server: BorrowedRedis;
-  let redis: Redis;
-  let journal: Journal;
+  const redis = useRedis();
+  const journal = new Journal({ redis });
 
   beforeAll(async () => {
-    server = await borrowRedis();
-    redis = new Redis(server.url);
-    journal = new Journal({ redis });
     await journal.open();
-  });
-
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
   });
 
   const createWorld = async (): Promise<World> => {

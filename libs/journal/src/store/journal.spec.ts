@@ -1,40 +1,24 @@
-import type { Redis } from 'ioredis';
-
 import {
   FAILURE,
   mineSample,
   planSample,
   sampleAttempt,
   sampleHash,
-  sampleLane,
   sampleRequest,
   sampleStep,
   spoilJob,
   submitSample,
 } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import type { LaneId } from '../jobs/job.js';
+import { openLane, useJournal, type OpenLane } from '../../test/start-journal.js';
 import { UnreadableJobError } from '../jobs/parse-job.js';
 import { Journal } from './journal.js';
 
 describe('the journal of jobs', () => {
-  let started: StartedJournal;
-  let redis: Redis;
-  let journal: Journal;
-  let lane: LaneId;
-  let token: number;
-
-  beforeAll(async () => {
-    started = await startJournal();
-    ({ redis, journal } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { redis, journal } = useJournal();
+  let { lane, token } = {} as OpenLane;
 
   beforeEach(async () => {
-    lane = sampleLane();
-    expect(await journal.adopt(lane, { pendingNonce: 7 })).toEqual({ outcome: 'done' });
-    token = (await journal.takeLease(lane, 'worker', 60_000))!.token;
+    ({ lane, token } = await openLane(journal, 7));
   });
 
   const eventsOf = async (jobId: string) =>
@@ -259,8 +243,8 @@ describe('the journal of jobs', () => {
 
   // Prevents: the approver is answered that the job continues although it has ended, or the reverse.
   it('lets the approval or the timeout decide, whichever comes first', async () => {
-    const redis = started.redis.duplicate();
-    const other = new Journal({ redis });
+    const another = redis.duplicate();
+    const other = new Journal({ redis: another });
     await other.open();
     for (let turn = 0; turn < 40; turn++) {
       const write = await submitSample(journal, lane, token);
@@ -276,7 +260,7 @@ describe('the journal of jobs', () => {
       expect([won, lost]).toMatchObject([{ outcome: 'done' }, { outcome: 'refused', reason: 'wrong_state' }]);
       expect((await journal.readJob(jobId))!.state).toBe(won === approved ? 'PLANNED' : 'REJECTED');
     }
-    redis.disconnect();
+    another.disconnect();
   });
 
   describe('cancelling', () => {

@@ -1,20 +1,10 @@
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture } from '../../test/lane-fixture.js';
+import { useLanes } from '../../test/lane-fixture.js';
 import { laneKey } from '../jobs/keys.js';
 import { LaneDirectory } from './lane-directory.js';
 
 describe('the directory of lanes', () => {
-  let fixture: LaneFixture;
-
-  beforeAll(async () => {
-    fixture = await LaneFixture.start();
-  });
-
-  afterAll(() => fixture.stop());
-
-  beforeEach(() => fixture.useNewWallet());
-
-  afterEach(() => fixture.endWorkers());
+  const fixture = useLanes();
 
   const createDirectory = (chainId = fixture.chain.chainId) =>
     new LaneDirectory({ journal: fixture.journal, chainId, nowMs: Date.now, maxAgeMs: 0 });

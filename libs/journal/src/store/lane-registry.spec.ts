@@ -1,20 +1,12 @@
 import { sampleLane } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
+import { useJournal } from '../../test/start-journal.js';
 import { Journal } from './journal.js';
 
 describe('the lanes of a fleet', () => {
-  let started: StartedJournal;
-  let other: Journal;
-
-  beforeAll(async () => {
-    started = await startJournal();
-    other = new Journal({ redis: started.redis, fleet: 'others' });
-  });
-
-  afterAll(() => started.stop());
+  const { journal, redis } = useJournal();
+  const other = new Journal({ redis, fleet: 'others' });
 
   it('belong to the fleet that adopted them first, and no other fleet can adopt them', async () => {
-    const { journal } = started;
     const [lane, free] = [sampleLane(), sampleLane()];
     const nobodys = await journal.readLane(free);
     const both = await Promise.allSettled([

@@ -1,34 +1,19 @@
 import fc from 'fast-check';
-import type { Redis } from 'ioredis';
 
-import { FAILURE, finishSample, mineSample, planSample, sampleLane, submitSample } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import type { LaneId } from '../jobs/job.js';
+import { FAILURE, finishSample, mineSample, planSample, submitSample } from '../../test/sample-jobs.js';
+import { openLane, useJournal, type OpenLane } from '../../test/start-journal.js';
 import { laneKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
 import { copyLane } from './copy-lane.js';
-import type { Journal } from './journal.js';
 
 const USDC = `0x${'aa'.repeat(20)}` as const;
 
 describe('spending', () => {
-  let started: StartedJournal;
-  let redis: Redis;
-  let journal: Journal;
-  let lane: LaneId;
-  let token: number;
-
-  beforeAll(async () => {
-    started = await startJournal();
-    ({ redis, journal } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { redis, journal } = useJournal();
+  let { lane, token } = {} as OpenLane;
 
   beforeEach(async () => {
-    lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 0 });
-    token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+    ({ lane, token } = await openLane(journal));
   });
 
   const submit = () => submitSample(journal, lane, token);

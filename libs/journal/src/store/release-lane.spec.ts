@@ -1,33 +1,20 @@
-import { FAILURE, finishSample, planSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import type { LaneId } from '../jobs/job.js';
+import { FAILURE, finishSample, planSample, sampleRequest, submitSample } from '../../test/sample-jobs.js';
+import { openLane, useJournal, type OpenLane } from '../../test/start-journal.js';
 import { laneKey } from '../jobs/keys.js';
-import type { LaneLease, StepWrite } from '../jobs/transition.js';
+import type { StepWrite } from '../jobs/transition.js';
 import { Journal } from './journal.js';
 
 describe('releasing an account', () => {
-  let started: StartedJournal;
-  let journal: Journal;
-  let other: Journal;
-  let lane: LaneId;
-  let lease: LaneLease;
-
-  beforeAll(async () => {
-    started = await startJournal();
-    ({ journal } = started);
-    other = new Journal({ redis: started.redis, fleet: 'others' });
-  });
-
-  afterAll(() => started.stop());
+  const { redis, journal } = useJournal();
+  let { lane, lease } = {} as OpenLane;
+  const other = new Journal({ redis, fleet: 'others' });
 
   beforeEach(async () => {
-    lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 0 });
-    lease = (await journal.takeLease(lane, 'worker', 600_000))!;
+    ({ lane, lease } = await openLane(journal));
   });
 
   const submit = (): Promise<StepWrite> => submitSample(journal, lane, lease.token);
-  const keysOfLane = async () => (await started.redis.keys(laneKey(lane).replace(/lane$/, '*'))).sort();
+  const keysOfLane = async () => (await redis.keys(laneKey(lane).replace(/lane$/, '*'))).sort();
 
   it("deletes its fleet, jobs and events, and lets another fleet adopt it at the chain's nonce", async () => {
     const request = sampleRequest(lane);
@@ -88,7 +75,7 @@ describe('releasing an account', () => {
 
   it('is refused on a server that may have lost data', async () => {
     await journal.releaseLease(lease);
-    await started.redis.hset(laneKey(lane), 'run', 'another');
+    await redis.hset(laneKey(lane), 'run', 'another');
     expect(await journal.release(lane)).toEqual({ outcome: 'refused', reason: 'lane_frozen' });
   });
 });

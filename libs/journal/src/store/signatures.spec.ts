@@ -1,35 +1,23 @@
-import { FAILURE, sampleLane, sampleRequest, sampleSignature, sampleStep } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import type { LaneId, PlannedStep } from '../jobs/job.js';
+import { FAILURE, sampleSignature, sampleStep, submitSample } from '../../test/sample-jobs.js';
+import { openLane, useJournal, type OpenLane } from '../../test/start-journal.js';
+import type { PlannedStep } from '../jobs/job.js';
 import { jobKey, laneKey, spentKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
-import type { Journal } from './journal.js';
 
 const BYTES = `0x${'cd'.repeat(65)}` as const;
 const OTHER = `0x${'ef'.repeat(65)}` as const;
 const SPENDING = { asset: 'usdc', amount: 1000n, limit: 2500n };
 
 describe('the signature of a step', () => {
-  let started: StartedJournal;
-  let journal: Journal;
-  let lane: LaneId;
+  const { redis, journal } = useJournal();
+  let { lane, token } = {} as OpenLane;
   let write: StepWrite;
   let step: ReturnType<typeof sampleSignature>;
 
-  beforeAll(async () => {
-    started = await startJournal();
-    ({ journal } = started);
-  });
-
-  afterAll(() => started.stop());
-
   beforeEach(async () => {
-    lane = sampleLane();
+    ({ lane, token } = await openLane(journal, 7));
     step = sampleSignature(lane.address);
-    await journal.adopt(lane, { pendingNonce: 7 });
-    const { token } = (await journal.takeLease(lane, 'worker', 600_000))!;
-    const submitted = await journal.submit(sampleRequest(lane));
-    write = { jobId: 'jobId' in submitted ? submitted.jobId : '', stepIndex: 0, token };
+    write = await submitSample(journal, lane, token);
   });
 
   const plan = (steps: readonly PlannedStep[] = [step]) =>
@@ -40,7 +28,7 @@ describe('the signature of a step', () => {
   const read = async () => (await journal.readJob(write.jobId))!;
   const readSpent = async () => {
     const day = Math.floor((await read()).submittedAtMs / 86_400_000);
-    return started.redis.hget(spentKey(lane, day), 'usdc');
+    return redis.hget(spentKey(lane, day), 'usdc');
   };
   const sign = async () => {
     await plan();
@@ -71,9 +59,9 @@ describe('the signature of a step', () => {
     ).toMatchObject({ reason: 'stale_token' });
     await journal.pauseLane(lane, FAILURE);
     expect(await put(1)).toMatchObject({ reason: 'lane_paused' });
-    await started.redis.hset(laneKey(lane), 'frozen', 'lost');
+    await redis.hset(laneKey(lane), 'frozen', 'lost');
     expect(await put(1)).toMatchObject({ reason: 'lane_frozen' });
-    await started.redis.hdel(laneKey(lane), 'frozen', 'paused');
+    await redis.hdel(laneKey(lane), 'frozen', 'paused');
     await journal.cancel(write.jobId);
     expect(await put(1)).toMatchObject({ reason: 'wrong_state' });
     expect(await readSpent()).toBe('0');
@@ -81,7 +69,7 @@ describe('the signature of a step', () => {
 
   it('is refused after a restart of Redis that was not noticed, until the lane is compared with the chain', async () => {
     await plan();
-    await started.redis.hset(laneKey(lane), { run: 'another', process: 'another', durable: '0' });
+    await redis.hset(laneKey(lane), { run: 'another', process: 'another', durable: '0' });
     expect(await put(1)).toMatchObject({ reason: 'lane_frozen' });
     expect((await read()).steps[0]!.signature).toBeNull();
   });
@@ -119,7 +107,7 @@ describe('the signature of a step', () => {
     expect(await finish(1)).toEqual({ outcome: 'done', state: 'FINAL' });
     expect(await finish(1)).toEqual({ outcome: 'unchanged', state: 'FINAL' });
     expect((await read()).steps[0]!.signature).toMatchObject({ number: 1, bytes: null });
-    expect(JSON.stringify(await started.redis.hgetall(jobKey(lane, write.jobId)))).not.toContain(BYTES);
+    expect(JSON.stringify(await redis.hgetall(jobKey(lane, write.jobId)))).not.toContain(BYTES);
     expect(await readSpent()).toBe('1000');
     const events = await journal.outbox.read(lane, { after: 0 });
     expect(events.map(({ type, state }) => [type, state])).toEqual([['jobCompleted', 'FINAL']]);

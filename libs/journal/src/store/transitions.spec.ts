@@ -1,17 +1,8 @@
-import {
-  FAILURE,
-  planSample,
-  sampleAttempt,
-  sampleHash,
-  sampleLane,
-  sampleStep,
-  submitSample,
-} from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import { isFinal, type JobState, type LaneId } from '../jobs/job.js';
+import { FAILURE, planSample, sampleAttempt, sampleHash, sampleStep, submitSample } from '../../test/sample-jobs.js';
+import { openLane, useJournal, type OpenLane } from '../../test/start-journal.js';
+import { isFinal, type JobState } from '../jobs/job.js';
 import type { StepWrite } from '../jobs/transition.js';
 import { placeOf, STEP_RULES, type JobPlace } from '../steps/step-rules.js';
-import type { Journal } from './journal.js';
 
 const BLOCK = sampleHash();
 const ATTEMPT = sampleAttempt();
@@ -30,42 +21,28 @@ const stateAt = (stage: Stage): JobState =>
     stage as 'accepted'
   ] ?? (stage as JobState);
 
-const STAGES: readonly Stage[] = [
-  'accepted',
-  'AWAITING_APPROVAL',
-  'PLANNED',
-  'RESERVED',
-  'voided',
-  'SIGNED',
-  'BROADCAST',
-  'cancelling',
-  'cancel sent',
-  'MINED',
-  'NEEDS_OPERATOR',
-  'FINAL',
-  'REVERTED',
-  'CANCELLED',
-  'REJECTED',
-  'PLAN_FAILED',
-];
+const NO_NONCE: readonly Stage[] = ['accepted', 'AWAITING_APPROVAL', 'PLANNED'];
+const SENT: readonly Stage[] = ['BROADCAST', 'cancelling', 'cancel sent'];
+const WITH_NONCE: readonly Stage[] = ['RESERVED', 'voided', 'SIGNED', ...SENT];
+const VOID: readonly Stage[] = ['voided', 'cancelling', 'cancel sent'];
+const ENDED: readonly Stage[] = ['FINAL', 'REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'];
+const STAGES: readonly Stage[] = [...NO_NONCE, ...WITH_NONCE, 'MINED', 'NEEDS_OPERATOR', ...ENDED];
+
+/** This result at each of the stages; `->`, `=` or `cancelling` alone: in the state that the job has there. */
+const at = (stages: readonly Stage[], result: string): Partial<Record<Stage, string>> =>
+  Object.fromEntries(
+    stages.map((stage) => [stage, /^(->|=|cancelling)$/.test(result) ? `${result} ${stateAt(stage)}` : result]),
+  );
+
+/** The job has ended: the call may be the one that ended it, repeated because its reply was lost. */
+const REPEATED = at(ENDED, '=');
 
 describe('every transition from every state', () => {
-  let started: StartedJournal;
-  let journal: Journal;
-  let lane: LaneId;
-  let token: number;
-
-  beforeAll(async () => {
-    started = await startJournal();
-    ({ journal } = started);
-  });
-
-  afterAll(() => started.stop());
+  const { journal } = useJournal();
+  let { lane, token } = {} as OpenLane;
 
   beforeEach(async () => {
-    lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 0 });
-    token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+    ({ lane, token } = await openLane(journal));
   });
 
   const plan = (write: StepWrite, needsApproval = false) =>
@@ -176,212 +153,61 @@ describe('every transition from every state', () => {
   const TABLE: Record<Name, Partial<Record<Stage, string>>> = {
     approve: { AWAITING_APPROVAL: '-> PLANNED' },
     'approve other floors': { AWAITING_APPROVAL: 'floors_changed' },
-    'approve the own job': Object.fromEntries(STAGES.map((stage) => [stage, 'own_job'])),
+    'approve the own job': at(STAGES, 'own_job'),
     reject: { AWAITING_APPROVAL: '-> REJECTED', REJECTED: '= REJECTED' },
     cancel: {
-      accepted: '-> CANCELLED',
-      AWAITING_APPROVAL: '-> CANCELLED',
-      PLANNED: '-> CANCELLED',
-      RESERVED: 'cancelling RESERVED',
-      voided: 'cancelling RESERVED',
-      SIGNED: 'cancelling SIGNED',
-      BROADCAST: 'cancelling BROADCAST',
-      cancelling: 'cancelling BROADCAST',
-      'cancel sent': 'cancelling BROADCAST',
-      MINED: 'too_late',
+      ...at(NO_NONCE, '-> CANCELLED'),
+      ...at(WITH_NONCE, 'cancelling'),
+      ...at(['MINED', ...ENDED], 'too_late'),
       CANCELLED: '= CANCELLED',
-      FINAL: 'too_late',
-      REVERTED: 'too_late',
-      REJECTED: 'too_late',
-      PLAN_FAILED: 'too_late',
     },
-    putPlan: {
-      accepted: '-> PLANNED',
-      AWAITING_APPROVAL: '-> PLANNED',
-      PLANNED: '-> PLANNED',
-      RESERVED: '-> RESERVED',
-      voided: 'ending',
-      cancelling: 'ending',
-      'cancel sent': 'ending',
-    },
+    putPlan: { ...at(NO_NONCE, '-> PLANNED'), RESERVED: '-> RESERVED', ...at(VOID, 'ending') },
     'putPlan that needs approval': {
-      accepted: '-> AWAITING_APPROVAL',
-      AWAITING_APPROVAL: '-> AWAITING_APPROVAL',
-      PLANNED: '-> AWAITING_APPROVAL',
+      ...at(NO_NONCE, '-> AWAITING_APPROVAL'),
       RESERVED: 'floors_changed',
-      voided: 'ending',
-      cancelling: 'ending',
-      'cancel sent': 'ending',
+      ...at(VOID, 'ending'),
     },
-    expireApproval: { AWAITING_APPROVAL: '-> REJECTED', ...repeated() },
-    'expireApproval too early': { AWAITING_APPROVAL: 'too_early', ...repeated() },
-    failPlan: {
-      accepted: '-> PLAN_FAILED',
-      AWAITING_APPROVAL: '-> PLAN_FAILED',
-      PLANNED: '-> PLAN_FAILED',
-      RESERVED: '-> RESERVED',
-      voided: '= RESERVED',
-      ...repeated(),
-    },
-    'failPlan with undo': {
-      accepted: '-> PLANNED',
-      AWAITING_APPROVAL: '-> PLANNED',
-      PLANNED: '-> PLANNED',
-      RESERVED: '-> RESERVED',
-      voided: '= RESERVED',
-      ...repeated(),
-    },
-    skipStep: { PLANNED: '-> FINAL', ...repeated() },
-    reserve: {
-      PLANNED: '-> RESERVED',
-      RESERVED: '= RESERVED',
-      voided: '= RESERVED',
-      SIGNED: '= SIGNED',
-      BROADCAST: '= BROADCAST',
-      cancelling: '= BROADCAST',
-      'cancel sent': '= BROADCAST',
-      MINED: '= MINED',
-    },
-    'put the first attempt': {
-      RESERVED: '-> SIGNED',
-      voided: 'ending',
-      SIGNED: '= SIGNED',
-      BROADCAST: '= BROADCAST',
-      cancelling: '= BROADCAST',
-      'cancel sent': '= BROADCAST',
-    },
-    'put a replacement': {
-      RESERVED: 'lost_race',
-      voided: 'lost_race',
-      SIGNED: '-> SIGNED',
-      BROADCAST: '-> BROADCAST',
-      cancelling: 'lost_race',
-      'cancel sent': 'lost_race',
-    },
-    'put a cancelling attempt': {
-      voided: '-> SIGNED',
-      SIGNED: 'lost_race',
-      BROADCAST: 'lost_race',
-      cancelling: 'lost_race',
-      'cancel sent': 'lost_race',
-    },
-    'put an attempt with another nonce': {
-      RESERVED: 'wrong_nonce',
-      voided: 'wrong_nonce',
-      SIGNED: 'wrong_nonce',
-      BROADCAST: 'wrong_nonce',
-      cancelling: 'wrong_nonce',
-      'cancel sent': 'wrong_nonce',
-    },
-    failAttempt: { SIGNED: '-> SIGNED', ...repeated() },
+    expireApproval: { AWAITING_APPROVAL: '-> REJECTED', ...REPEATED },
+    'expireApproval too early': { AWAITING_APPROVAL: 'too_early', ...REPEATED },
+    failPlan: { ...at(NO_NONCE, '-> PLAN_FAILED'), RESERVED: '-> RESERVED', voided: '= RESERVED', ...REPEATED },
+    'failPlan with undo': { ...at(NO_NONCE, '-> PLANNED'), RESERVED: '-> RESERVED', voided: '= RESERVED', ...REPEATED },
+    skipStep: { PLANNED: '-> FINAL', ...REPEATED },
+    reserve: { PLANNED: '-> RESERVED', ...at([...WITH_NONCE, 'MINED'], '=') },
+    'put the first attempt': { RESERVED: '-> SIGNED', voided: 'ending', ...at(['SIGNED', ...SENT], '=') },
+    'put a replacement': { ...at(['RESERVED', ...VOID], 'lost_race'), ...at(['SIGNED', 'BROADCAST'], '->') },
+    'put a cancelling attempt': { voided: '-> SIGNED', ...at(['SIGNED', ...SENT], 'lost_race') },
+    'put an attempt with another nonce': at(WITH_NONCE, 'wrong_nonce'),
+    failAttempt: { SIGNED: '-> SIGNED', ...REPEATED },
     dropCancel: {
-      SIGNED: '= SIGNED',
-      BROADCAST: '= BROADCAST',
+      ...at(['SIGNED', 'BROADCAST'], '='),
       cancelling: '-> BROADCAST',
       'cancel sent': 'lost_race',
-      ...repeated(),
+      ...REPEATED,
     },
-    markBroadcast: {
-      SIGNED: '-> BROADCAST',
-      BROADCAST: '= BROADCAST',
-      cancelling: '= BROADCAST',
-      'cancel sent': '= BROADCAST',
-      MINED: '= MINED',
-      ...repeated(),
-    },
-    'markBroadcast of an unknown hash': repeated(),
-    markMined: {
-      SIGNED: '-> MINED',
-      BROADCAST: '-> MINED',
-      cancelling: '-> MINED',
-      'cancel sent': '-> MINED',
-      MINED: '= MINED',
-    },
+    markBroadcast: { SIGNED: '-> BROADCAST', ...at([...SENT, 'MINED'], '='), ...REPEATED },
+    'markBroadcast of an unknown hash': REPEATED,
+    markMined: { ...at(['SIGNED', ...SENT], '-> MINED'), MINED: '= MINED' },
     'markMined of an unknown hash': {},
-    unmine: {
-      BROADCAST: '= BROADCAST',
-      cancelling: '= BROADCAST',
-      'cancel sent': '= BROADCAST',
-      MINED: '-> BROADCAST',
-    },
-    'unmine of another block': {
-      BROADCAST: '= BROADCAST',
-      cancelling: '= BROADCAST',
-      'cancel sent': '= BROADCAST',
-      MINED: '= MINED',
-    },
-    finishStep: { MINED: '-> FINAL', ...repeated() },
-    'finishStep with undo': { MINED: '-> PLANNED', ...repeated() },
-    'finishStep in another block': { MINED: 'lost_race', ...repeated() },
-    failStep: { MINED: '-> REVERTED', ...repeated() },
-    'failStep with undo': { MINED: '-> PLANNED', ...repeated() },
-    'failStep in another block': { MINED: 'lost_race', ...repeated() },
+    unmine: { ...at(SENT, '='), MINED: '-> BROADCAST' },
+    'unmine of another block': at([...SENT, 'MINED'], '='),
+    finishStep: { MINED: '-> FINAL', ...REPEATED },
+    'finishStep with undo': { MINED: '-> PLANNED', ...REPEATED },
+    'finishStep in another block': { MINED: 'lost_race', ...REPEATED },
+    failStep: { MINED: '-> REVERTED', ...REPEATED },
+    'failStep with undo': { MINED: '-> PLANNED', ...REPEATED },
+    'failStep in another block': { MINED: 'lost_race', ...REPEATED },
     needOperator: {
-      accepted: '-> NEEDS_OPERATOR',
-      AWAITING_APPROVAL: '-> NEEDS_OPERATOR',
-      PLANNED: '-> NEEDS_OPERATOR',
-      RESERVED: '-> NEEDS_OPERATOR',
-      voided: '-> NEEDS_OPERATOR',
-      SIGNED: '-> NEEDS_OPERATOR',
-      BROADCAST: '-> NEEDS_OPERATOR',
-      cancelling: '-> NEEDS_OPERATOR',
-      'cancel sent': '-> NEEDS_OPERATOR',
-      MINED: '-> NEEDS_OPERATOR',
+      ...at([...NO_NONCE, ...WITH_NONCE, 'MINED'], '-> NEEDS_OPERATOR'),
       NEEDS_OPERATOR: '= NEEDS_OPERATOR',
     },
-    endFill: {
-      voided: '-> CANCELLED',
-      cancelling: '-> CANCELLED',
-      'cancel sent': '-> CANCELLED',
-      ...repeated(),
-    },
-    speedUp: {
-      SIGNED: '-> SIGNED',
-      BROADCAST: '-> BROADCAST',
-      cancelling: '-> BROADCAST',
-      'cancel sent': '-> BROADCAST',
-    },
-    resumeJob: {
-      accepted: '= PLANNED',
-      AWAITING_APPROVAL: '= AWAITING_APPROVAL',
-      PLANNED: '= PLANNED',
-      RESERVED: '= RESERVED',
-      voided: '= RESERVED',
-      SIGNED: '= SIGNED',
-      BROADCAST: '= BROADCAST',
-      cancelling: '= BROADCAST',
-      'cancel sent': '= BROADCAST',
-      MINED: '= MINED',
-      NEEDS_OPERATOR: '-> RESERVED',
-    },
+    endFill: { ...at(VOID, '-> CANCELLED'), ...REPEATED },
+    speedUp: at(['SIGNED', ...SENT], '->'),
+    resumeJob: { ...at([...NO_NONCE, ...WITH_NONCE, 'MINED'], '='), NEEDS_OPERATOR: '-> RESERVED' },
     'abandonJob while its nonce is unused': { NEEDS_OPERATOR: 'nonce_unused', CANCELLED: '= CANCELLED' },
     'abandonJob when its nonce is used': { NEEDS_OPERATOR: '-> CANCELLED', CANCELLED: '= CANCELLED' },
-    reserveSpending: {
-      accepted: '-> PLANNED',
-      AWAITING_APPROVAL: '-> AWAITING_APPROVAL',
-      PLANNED: '-> PLANNED',
-      RESERVED: '-> RESERVED',
-      voided: '-> RESERVED',
-    },
-    takeLocks: {
-      accepted: '-> PLANNED',
-      AWAITING_APPROVAL: '-> AWAITING_APPROVAL',
-      PLANNED: '-> PLANNED',
-      RESERVED: '-> RESERVED',
-      voided: '-> RESERVED',
-      SIGNED: '-> SIGNED',
-      BROADCAST: '-> BROADCAST',
-      cancelling: '-> BROADCAST',
-      'cancel sent': '-> BROADCAST',
-      MINED: '-> MINED',
-    },
+    reserveSpending: at([...NO_NONCE, 'RESERVED', 'voided'], '->'),
+    takeLocks: at([...NO_NONCE, ...WITH_NONCE, 'MINED'], '->'),
   };
-
-  /** The job has ended: the call may be the one that ended it, repeated because its reply was lost. */
-  function repeated(): Partial<Record<Stage, string>> {
-    const ended = ['FINAL', 'REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'] as const;
-    return Object.fromEntries(ended.map((state) => [state, `= ${state}`]));
-  }
 
   const describeResult = (result: { outcome: string; reason?: string; state?: JobState | null }): string => {
     if (result.outcome === 'refused') return result.reason ?? '';
@@ -401,11 +227,7 @@ describe('every transition from every state', () => {
     ['cancel sent', 'using_up', ''],
     ['MINED', 'mined', ''],
     ['NEEDS_OPERATOR', 'parked', ''],
-    ['FINAL', 'ended', ''],
-    ['REVERTED', 'ended', ''],
-    ['CANCELLED', 'ended', ''],
-    ['REJECTED', 'ended', ''],
-    ['PLAN_FAILED', 'ended', ''],
+    ...ENDED.map((stage): [Stage, JobPlace, string] => [stage, 'ended', '']),
   ])('is what the rules of its place are for: %s is %s', async (stage, place, unmet) => {
     const { jobId } = await reach(stage);
     expect(placeOf((await journal.readJob(jobId))!)).toBe(place);

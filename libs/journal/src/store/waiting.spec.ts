@@ -1,29 +1,18 @@
-import { mineSample, planSample, sampleAttempt, sampleLane, submitSample } from '../../test/sample-jobs.js';
-import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import type { LaneId, WaitReason } from '../jobs/job.js';
+import { mineSample, planSample, sampleAttempt, submitSample } from '../../test/sample-jobs.js';
+import { openLane, useJournal, type OpenLane } from '../../test/start-journal.js';
+import type { WaitReason } from '../jobs/job.js';
 import type { StepWrite } from '../jobs/transition.js';
-import type { Journal } from './journal.js';
 
 const REFUSES: WaitReason = { code: 'rpc_refuses', message: 'No server takes it:\n"quota".', suggestion: 'Wait.' };
 const BALANCE: WaitReason = { ...REFUSES, code: 'balance' };
 
 describe('what a job waits for', () => {
-  let started: StartedJournal;
-  let journal: Journal;
-  let lane: LaneId;
+  const { journal } = useJournal();
+  let { lane, token } = {} as OpenLane;
   let write: StepWrite;
 
-  beforeAll(async () => {
-    started = await startJournal();
-    ({ journal } = started);
-  });
-
-  afterAll(() => started.stop());
-
   beforeEach(async () => {
-    lane = sampleLane();
-    await journal.adopt(lane, { pendingNonce: 7 });
-    const { token } = (await journal.takeLease(lane, 'worker', 600_000))!;
+    ({ lane, token } = await openLane(journal, 7));
     write = await submitSample(journal, lane, token);
   });
 
