@@ -19,7 +19,8 @@ const payer = () => chain.accounts[payerIndex]!;
 
 const createTask = (idempotencyKey: string | null): PayTask => ({
   ...createPayTask(chain, payer(), server.url),
-  ...{ directory, idempotencyKey },
+  directory,
+  idempotencyKey,
 });
 
 /** Pays in a process of its own; `dieAt`: the event at which it gets SIGKILL. */

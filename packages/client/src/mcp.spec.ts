@@ -170,7 +170,8 @@ describe('payForTools', () => {
     ];
     const server = new Server({ name: 'odd', version: '1.0.0' }, { capabilities: { tools: {} } });
     server.setRequestHandler(CallToolRequestSchema, () => ({
-      ...{ content: [], _meta: { 'org.paymentauth/payment-required': { challenges } } },
+      content: [],
+      _meta: { 'org.paymentauth/payment-required': { challenges } },
     }));
     const call = await connectTo(server);
     await expect(call({ name: 'odd' })).rejects.toMatchObject({ code: 'malformed_challenge' });

@@ -48,7 +48,10 @@ export async function startChargingShop(chain: Devnet): Promise<ChargingShop> {
     const methodDetails = { chainId: chain.chainId, credentialTypes: ['authorization', 'hash'], ...shop.details };
     const terms = { amount: '1000', currency: chain.asset, methodDetails, recipient: chain.payTo, ...shop.request };
     const challenge: Record<string, string> = {
-      ...{ id: `c${issued.size + 1}-${Date.now()}`, realm: REALM, method: 'evm', intent: 'charge' },
+      id: `c${issued.size + 1}-${Date.now()}`,
+      realm: REALM,
+      method: 'evm',
+      intent: 'charge',
       request: Buffer.from(JSON.stringify(terms)).toString('base64url'),
       expires: new Date(Date.now() + shop.validSeconds * 1000).toISOString(),
       ...shop.challenge,
@@ -107,7 +110,13 @@ export async function startChargingShop(chain: Devnet): Promise<ChargingShop> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const shop: ChargingShop = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/goods`,
-    ...{ shown: [], challenge: {}, request: {}, details: {}, validSeconds: 300, otherSchemes: [], interfere: [] },
+    shown: [],
+    challenge: {},
+    request: {},
+    details: {},
+    validSeconds: 300,
+    otherSchemes: [],
+    interfere: [],
     refuse: (response, detail) =>
       ask(response, {
         type: 'https://paymentauth.org/problems/verification-failed',

@@ -40,8 +40,13 @@ export async function startEchoShop(chain: Devnet): Promise<EchoShop> {
   const settled = new Map<string, Promise<unknown>>();
   const accepts = [
     {
-      ...{ scheme: 'exact', network: 'eip155:1328', amount: '1000', asset: chain.asset, payTo: chain.payTo },
-      ...{ maxTimeoutSeconds: 300, extra: { name: 'USDC', version: '2' } },
+      scheme: 'exact',
+      network: 'eip155:1328',
+      amount: '1000',
+      asset: chain.asset,
+      payTo: chain.payTo,
+      maxTimeoutSeconds: 300,
+      extra: { name: 'USDC', version: '2' },
     },
   ];
   const ask = (response: ServerResponse) => {

@@ -63,7 +63,10 @@ export interface SigningShop {
  */
 export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<SigningShop> {
   const common = () => ({
-    ...{ scheme: 'exact', asset: chain.asset, payTo: chain.payTo, maxTimeoutSeconds: 300 },
+    scheme: 'exact',
+    asset: chain.asset,
+    payTo: chain.payTo,
+    maxTimeoutSeconds: 300,
     extra: { name: 'USDC', version: '2' },
   });
   const challenge = (error?: string) => {

@@ -66,7 +66,9 @@ export interface Live<T> {
  */
 export function useLive<T>(path: string | null, everyMs?: number): Live<T> {
   const [state, setState] = useState<{ path: string | null; data: T | null; problem: RequestFailed | null }>({
-    ...{ path, data: null, problem: null },
+    path,
+    data: null,
+    problem: null,
   });
   const [round, setRound] = useState(0);
   useEffect(() => {

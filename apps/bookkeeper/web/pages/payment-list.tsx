@@ -29,7 +29,7 @@ export function PaymentList({ label, search, seller, empty, isOwed = false }: Li
       <Reading of={page} />
       {data?.payments.length === 0 && empty}
       {data !== null && data.payments.length > 0 && (
-        <Payments {...{ label, seller, isOwed }} payments={data.payments} />
+        <Payments label={label} seller={seller} isOwed={isOwed} payments={data.payments} />
       )}
       <Pager paging={paging} next={data?.cursor ?? null} />
     </>

@@ -54,9 +54,11 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
           <Ask
             // Another refund, amount or recipient is another question, which nobody has said yes to yet.
             key={[data.number, data.boughtAnswer, data.left, data.recipient?.address].join(' ')}
-            {...{ preview: data, seller, reload: preview.reload }}
+            preview={data}
+            seller={seller}
+            reload={preview.reload}
           />
-          {data.refunds.length > 0 && <Refunds {...{ seller }} preview={data} reload={preview.reload} />}
+          {data.refunds.length > 0 && <Refunds seller={seller} preview={data} reload={preview.reload} />}
         </>
       )}
     </>
@@ -85,7 +87,9 @@ function Ask({ preview, seller, reload }: { preview: RefundPreview; seller: Sell
   const amount = readAmount(text, decimals, left);
   const refund = (): Promise<unknown> =>
     write('/refunds', {
-      ...{ payment, number, answered: boughtAnswer },
+      payment,
+      number,
+      answered: boughtAnswer,
       ...(amount !== null && { amount }),
       ...(reason.trim() !== '' && { reason: reason.trim() }),
     });

@@ -24,7 +24,8 @@ export function WalletsPage({ seller }: { seller: SellerFacts }) {
       {data?.wallets.map((account) => (
         <Account
           key={`${account.role} ${account.name} ${account.chainId} ${account.address}`}
-          {...{ account, seller }}
+          account={account}
+          seller={seller}
           reload={accounts.reload}
         />
       ))}
@@ -72,7 +73,7 @@ function Account({ account, seller, reload }: { account: OperatorWallet; seller:
           ]}
         />
       )}
-      <PauseButton {...{ account, title, reload }} />
+      <PauseButton account={account} title={title} reload={reload} />
     </section>
   );
 }

@@ -49,7 +49,8 @@ export async function readReportedHashes(base: string, reference: string): Promi
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ reference }),
-      ...{ cache: 'no-store', credentials: 'omit' },
+      cache: 'no-store',
+      credentials: 'omit',
     });
     if (!response.ok) return [];
     const { txHashes } = (await response.json()) as { txHashes?: unknown };

@@ -60,7 +60,8 @@ describe('the MCP server over HTTP', () => {
     const client = new Client({ name: 'spec', version: '1' }, { capabilities, jsonSchemaValidator: sharedValidators });
     if (answer)
       client.setRequestHandler(ElicitRequestSchema, () => ({
-        ...{ action: answer, content: { confirm: answer === 'accept' } },
+        action: answer,
+        content: { confirm: answer === 'accept' },
       }));
     await client.connect(transport);
     return client;

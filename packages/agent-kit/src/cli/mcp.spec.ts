@@ -208,7 +208,9 @@ describe('the MCP program', () => {
       { unknown: [] },
       { ...devnet(), RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: `${key()}ff` },
       {
-        ...{ stdin: new PassThrough(), stdout: new PassThrough(), stopRequest: new Promise(() => undefined) },
+        stdin: new PassThrough(),
+        stdout: new PassThrough(),
+        stopRequest: new Promise(() => undefined),
         stderr: (line) => (stderr += line),
       },
     );

@@ -192,7 +192,8 @@ function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
     });
   }
   return {
-    ...{ toolsets, http },
+    toolsets,
+    http,
     rpcUrl: settings.rpcUrl,
     privateKey: settings.privateKey,
     kit: devnet?.explorerUrl ? { explorerUrl: devnet.explorerUrl, ...kit } : kit,

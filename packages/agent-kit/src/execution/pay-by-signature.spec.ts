@@ -26,7 +26,9 @@ describe('paying servers that settle signatures', () => {
   async function createKit(options: AgentKitOptions = {}): Promise<AgentKit> {
     const { payments, ...others } = options;
     const created = new AgentKit(generatePrivateKey(), 'offline', {
-      ...{ rpcUrl: chain.rpcUrl, networkRetryDelayMs: 0, ...others },
+      rpcUrl: chain.rpcUrl,
+      networkRetryDelayMs: 0,
+      ...others,
       payments: { store: new MemoryPaymentStore(), priceTimeoutMs: 3_000, ...payments },
     });
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [created.address, 1_000_000n] });
@@ -63,7 +65,10 @@ describe('paying servers that settle signatures', () => {
     expect(plan.summary).toContain(`Pay 0.001 USDC by a signature (EIP-3009) to ${chain.payTo} for ${shop.url}`);
     expect([plan.gasEstimate, plan.warnings]).toEqual([{ gas: 0n, feeWei: 0n }, undefined]);
     expect(await kit.execute(plan)).toMatchObject({
-      ...{ status: 'success', amount: '0.001', authorization: expect.stringMatching(/^0x/), transactions: [] },
+      status: 'success',
+      amount: '0.001',
+      authorization: expect.stringMatching(/^0x/),
+      transactions: [],
       answer: { body: 'the goods' },
     });
     expect(await spent()).toBe(1_000n);
@@ -114,7 +119,8 @@ describe('paying servers that settle signatures', () => {
     const plan = await kit.plan('payForResource', { url: shop.url });
     shop.offer = {};
     expect(await kit.execute(plan)).toMatchObject({
-      ...{ status: 'failed', code: 'PLAN_EXPIRED' },
+      status: 'failed',
+      code: 'PLAN_EXPIRED',
       transactions: [{ hash: expect.stringMatching(/^0x/) }],
     });
     expect(shop.shown).toEqual([]);
@@ -169,7 +175,8 @@ describe('paying servers that settle signatures', () => {
     const body = JSON.stringify({ success: false, errorReason: 'insufficient funds\n in the facilitator' });
     shop.interfere.push((response) => void response.writeHead(400, { 'content-type': 'application/json' }).end(body));
     expect(await buy()).toMatchObject({
-      ...{ status: 'failed', code: 'PAYMENT_FAILED' },
+      status: 'failed',
+      code: 'PAYMENT_FAILED',
       // A caller that looks for the keyword of another error does not find it.
       error: 'The payment was sent, but the answer has status 400: "INSUFFICIENT FUNDS in the facilitator".',
     });

@@ -217,7 +217,7 @@ describe('swap', () => {
     );
     const plugin = uniswapV3Swap({
       ...DEVNET_CONTRACTS.uniswapV3,
-      ...{ wrappedNative: chain.contracts.tokens.WSEI },
+      wrappedNative: chain.contracts.tokens.WSEI,
       chainIds: [chain.chainId],
       via,
       feeTiers,

@@ -42,7 +42,9 @@ export function createPaymentLimits(
   const tokens = listed.filter((token) => payments.tokens.some((payable) => isAddressEqual(payable, token.address)));
   return {
     ...others,
-    ...{ network: payments.network, tokens, maxAmount: options.maxAmount ?? DEFAULT_MAX_PAYMENT },
+    network: payments.network,
+    tokens,
+    maxAmount: options.maxAmount ?? DEFAULT_MAX_PAYMENT,
     prefersSignatures: isVolatile(store),
   };
 }

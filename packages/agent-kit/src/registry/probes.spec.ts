@@ -28,7 +28,9 @@ afterEach(() => jest.restoreAllMocks());
 
 const kitOf = (changes: Partial<ChainRegistry>, ownTokens: ChainRegistry['tokens'] = []) =>
   new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
-    ...{ rpcUrl: chain.rpcUrl, networkRetryDelayMs: 0, tokens: ownTokens },
+    rpcUrl: chain.rpcUrl,
+    networkRetryDelayMs: 0,
+    tokens: ownTokens,
     registry: { ...createDevnetRegistry(chain.chainId), ...changes },
   });
 

@@ -100,8 +100,16 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
   const fetch: typeof given = (...request) => given(...request);
   return {
     ...options,
-    ...{ rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize, networkRetryDelayMs },
-    ...{ slippageBps, executor, fetch, policy, plugins },
+    rpcUrl,
+    otherRpcUrls,
+    rpcTimeoutMs,
+    rpcBatchSize,
+    networkRetryDelayMs,
+    slippageBps,
+    executor,
+    fetch,
+    policy,
+    plugins,
   };
 }
 

@@ -46,7 +46,10 @@ export function listTools(kit: OperationRunner, options: ToolOptions): readonly 
 function offerOperation(kit: OperationRunner, operation: Operation): OfferedTool {
   const { name, title, description, input, readOnly } = operation;
   return {
-    ...{ name, title, description, input: input.strict() },
+    name,
+    title,
+    description,
+    input: input.strict(),
     kind: readOnly ? 'read' : 'write',
     run: (given, options) => runOperation(kit, name, given, options),
   };

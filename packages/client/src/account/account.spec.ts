@@ -46,10 +46,7 @@ describe('an account', () => {
   const rpc = (method: string, ...params: unknown[]) => callRpc(chain.rpcUrl, method, params);
   const fund = (address: Hex) => rpc('anvil_setBalance', address, numberToHex(parseEther('10')));
   const createAccount = (change: Partial<WalletOptions> = {}) =>
-    createWallet({
-      ...{ account: privateKey, rpcUrl: proxy.rpcUrl, chainId: chain.chainId, patience: PATIENCE },
-      ...change,
-    });
+    createWallet({ account: privateKey, rpcUrl: proxy.rpcUrl, chainId: chain.chainId, patience: PATIENCE, ...change });
   const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
   const send = (call = ONE, from = account): Promise<SignedTransaction> =>
     from.inTurn(() => signAndSend<Call, SignedTransaction>(from, call));

@@ -53,7 +53,12 @@ describe('createWallet', () => {
   const word: Hex = `0x${'1'.repeat(64)}`;
   const address: Hex = `0x${'1'.repeat(40)}`;
   const authorization: TransferAuthorization = {
-    ...{ from: address, to: address, value: '1', validAfter: '0', validBefore: '1', nonce: word },
+    from: address,
+    to: address,
+    value: '1',
+    validAfter: '0',
+    validBefore: '1',
+    nonce: word,
   };
   const transfer = { permit2Authorization: { from: address, nonce: '1', deadline: '1' } } as Permit2Transfer;
   const transaction = { txHash: word, rawTransaction: '0x01', nonce: 1 } as const;

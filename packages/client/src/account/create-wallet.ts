@@ -37,7 +37,10 @@ export function createWallet(options: WalletOptions): Account {
   const memory = findAccountMemory(rpcUrl, signer.address);
   const reads = joinTransports(urls.map((url) => createRpcTransport(url, { timeout, retryCount: 1 })));
   return new RpcAccount({
-    ...{ signer, chainId, memory, patience },
+    signer,
+    chainId,
+    memory,
+    patience,
     chain: createRpcClient(chainId, reads),
     state: createRpcClient(
       chainId,

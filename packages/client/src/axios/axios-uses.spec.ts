@@ -30,8 +30,12 @@ const failureOf = async (work: Promise<unknown>): Promise<Seen> => {
   const error = (await work.catch((thrown: unknown) => thrown)) as AxiosError;
   const { code, message, response, config } = error;
   return {
-    ...{ isOfAxios: error instanceof AxiosError, code, message, url: config?.url },
-    ...{ status: response?.status, data: response?.data },
+    isOfAxios: error instanceof AxiosError,
+    code,
+    message,
+    url: config?.url,
+    status: response?.status,
+    data: response?.data,
   };
 };
 
@@ -196,8 +200,10 @@ describe('each use of axios is the same with a payment as without:', () => {
     );
     const entries = kept.map(([name, value]): [string, string] => [name, same(String(value))]);
     return {
-      ...{ method, url: url.replace(/^\/(free|paid)/, '') },
-      ...{ headers: Object.fromEntries(entries), body: same(body.toString('latin1')) },
+      method,
+      url: url.replace(/^\/(free|paid)/, ''),
+      headers: Object.fromEntries(entries),
+      body: same(body.toString('latin1')),
     };
   };
 

@@ -52,7 +52,9 @@ async function answer(
   if (taken.contentType !== null) headers.set('content-type', taken.contentType);
   const signals = [signal, cancelToken?.toAbortSignal()].filter((one) => one instanceof AbortSignal);
   const request = await takeRequest(url, {
-    ...{ method, headers, body: taken.body },
+    method,
+    headers,
+    body: taken.body,
     ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
     ...(maxRedirects === 0 && { redirect: 'manual' }),
   });

@@ -251,8 +251,11 @@ describe('pay', () => {
     expect({ code, document: JSON.parse(stdout) as unknown }).toEqual({
       code: 0,
       document: {
-        ...{ status: 200, contentType: expect.stringContaining('json'), taken: null },
-        ...{ payment: expect.stringMatching(/^0x\w{64}$/), body: '{"conditions":"Clear","number":1}' },
+        status: 200,
+        contentType: expect.stringContaining('json'),
+        taken: null,
+        payment: expect.stringMatching(/^0x\w{64}$/),
+        body: '{"conditions":"Clear","number":1}',
       },
     });
   });

@@ -76,7 +76,10 @@ describe('a server that takes payments by MPP alone', () => {
     expect(await countSent()).toBe(before);
     const [{ challenge, payload, source } = shop.shown[0]!] = shop.shown;
     expect(payload).toMatchObject({
-      ...{ type: 'authorization', value: '1000', from: payer().address, to: chain.payTo.toLowerCase() },
+      type: 'authorization',
+      value: '1000',
+      from: payer().address,
+      to: chain.payTo.toLowerCase(),
       validBefore: String(Math.floor(Date.parse(challenge['expires']!) / 1000)),
     });
     expect(source).toBe(`did:pkh:eip155:1328:${wallet.address}`);
@@ -134,7 +137,8 @@ describe('a server that takes payments by MPP alone', () => {
   ])('gets no payment for %s, and the error says why', async (_name, change, why) => {
     change(shop);
     expect(await failureOf(buy())).toMatchObject({
-      ...{ code: 'malformed_challenge', details: { problems: [expect.stringContaining(why)] } },
+      code: 'malformed_challenge',
+      details: { problems: [expect.stringContaining(why)] },
     });
     expect([shop.shown, await store.list(), await transfers()]).toEqual([[], [], 0]);
   });

@@ -30,7 +30,9 @@ describe('a server that takes payments by Permit2', () => {
     createWallet({ account, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
   const optionsOf = (change: Partial<PaymentOptions>): PaymentOptions => ({
     assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
-    ...{ maxAmount: '0.001', store, ...change },
+    maxAmount: '0.001',
+    store,
+    ...change,
   });
   const buy = (change: Partial<PaymentOptions> = {}, by = walletOf(payer)) =>
     fetchWithPayment(fetch, by, optionsOf(change))(shop.url);

@@ -50,7 +50,9 @@ describe('an answer that is returned before its whole body is there', () => {
   const buy = (init: RequestInit = {}, attemptTimeoutMs = 30_000, url = server.url) =>
     fetchWithPayment(fetch, wallet, {
       assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
-      ...{ maxAmount: '0.001', store, attemptTimeoutMs },
+      maxAmount: '0.001',
+      store,
+      attemptTimeoutMs,
     })(url, init);
   const states = async () => (await store.list()).map(({ payment }) => payment.state);
   const proofs = () => new Set(server.paid().map(({ headers }) => headers['x-payment'])).size;

@@ -31,7 +31,10 @@ describe('redeeming a payment that the caller stores', () => {
     await wallet.broadcast(transaction);
     while (!(await wallet.readOutcome(transaction.txHash)));
     return {
-      ...{ method: 'GET', url: server.url, idempotencyKey: 'key-1', payer: wallet.address },
+      method: 'GET',
+      url: server.url,
+      idempotencyKey: 'key-1',
+      payer: wallet.address,
       requirement: requirement!,
       transaction,
       authorization: null,

@@ -15,10 +15,7 @@ describe('a payer killed while a released payment is taken for the corrected req
   const payer = () => chain.accounts[payerIndex]!;
   const transfers = async () => (await listTransfers(chain, payer().address)).length;
   const pay = (city: string, dieAt: string | null = null) =>
-    runPayingChild({
-      ...createPayTask(chain, payer(), server.url),
-      ...{ directory, body: JSON.stringify({ city }), dieAt },
-    });
+    runPayingChild({ ...createPayTask(chain, payer(), server.url), directory, body: JSON.stringify({ city }), dieAt });
 
   beforeAll(async () => {
     chain = await startChain();

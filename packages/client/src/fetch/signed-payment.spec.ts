@@ -67,7 +67,9 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     const [{ header } = { header: '' }] = shop.shown;
     const { from, to, value, validBefore } = shown()[0]!;
     expect({ from, to, value }).toEqual({
-      ...{ from: payer().address.toLowerCase(), to: chain.payTo.toLowerCase(), value: '1000' },
+      from: payer().address.toLowerCase(),
+      to: chain.payTo.toLowerCase(),
+      value: '1000',
     });
     expect(Number(validBefore)).toBeLessThanOrEqual(Date.now() / 1000 + 300);
     const sent = JSON.parse(Buffer.from(header, 'base64').toString()) as Record<string, unknown>;
@@ -206,7 +208,8 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
       await failureOf(buy());
       await end();
       expect(await failureOf(buy({}, withoutSignatures()))).toMatchObject({
-        ...{ code: 'payment_pending', message: expect.stringContaining(nonces()[0]!) },
+        code: 'payment_pending',
+        message: expect.stringContaining(nonces()[0]!),
         hint: expect.stringContaining('tollgate-pay'),
       });
       expect(nonces()).toHaveLength(1);

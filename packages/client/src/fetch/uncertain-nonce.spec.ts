@@ -21,7 +21,9 @@ describe('a payment behind an RPC server of several nodes', () => {
   const buy = (change: Partial<PaymentOptions> = {}, by = payer()) =>
     fetchWithPayment(fetch, createWallet({ account: by.privateKey, rpcUrl: proxy.rpcUrl, chainId: chain.chainId }), {
       assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
-      ...{ maxAmount: '0.001', store, onEvent: (event) => void onEvent(event) },
+      maxAmount: '0.001',
+      store,
+      onEvent: (event) => void onEvent(event),
       ...change,
     })(server.url);
   const transfers = async () => (await listTransfers(chain, payer().address)).slice(paidBefore);

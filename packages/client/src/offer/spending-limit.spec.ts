@@ -19,7 +19,8 @@ describe('SpendingLimit', () => {
   const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
   const options = (maxTotal: string | SpendingLimit): PaymentOptions => ({
     assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
-    ...{ maxAmount: '0.001', maxTotal },
+    maxAmount: '0.001',
+    maxTotal,
   });
   const urlOf = (name: string) => `${server.url}/${name}`;
   const codesOf = async (calls: Promise<unknown>[]): Promise<unknown[]> => {

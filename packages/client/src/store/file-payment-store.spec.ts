@@ -39,16 +39,26 @@ const payment: StoredPayment = {
 const signed: StoredPayment = {
   ...payment,
   requirement: {
-    ...{ x402Version: 2, scheme: 'exact', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300 },
-    ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}`, extra: { name: 'USDC', version: '2' } },
+    x402Version: 2,
+    scheme: 'exact',
+    network: 'eip155:1328',
+    maxAmountRequired: '1000',
+    maxTimeoutSeconds: 300,
+    payTo: `0x${'22'.repeat(20)}`,
+    asset: `0x${'33'.repeat(20)}`,
+    extra: { name: 'USDC', version: '2' },
     sent: { accepted: { anything: [1] } },
   },
   transaction: null,
   authorization: {
     kind: 'authorization',
     authorization: {
-      ...{ from: `0x${'11'.repeat(20)}`, to: `0x${'22'.repeat(20)}`, value: '1000' },
-      ...{ validAfter: '0', validBefore: '300', nonce: `0x${'55'.repeat(32)}` },
+      from: `0x${'11'.repeat(20)}`,
+      to: `0x${'22'.repeat(20)}`,
+      value: '1000',
+      validAfter: '0',
+      validBefore: '300',
+      nonce: `0x${'55'.repeat(32)}`,
     },
     signature: `0x${'66'.repeat(65)}`,
   },
@@ -57,16 +67,25 @@ const signed: StoredPayment = {
 const permitted: StoredPayment = {
   ...signed,
   requirement: {
-    ...{ x402Version: 2, scheme: 'upto', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300 },
-    ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}`, sent: { accepted: { anything: [1] } } },
+    x402Version: 2,
+    scheme: 'upto',
+    network: 'eip155:1328',
+    maxAmountRequired: '1000',
+    maxTimeoutSeconds: 300,
+    payTo: `0x${'22'.repeat(20)}`,
+    asset: `0x${'33'.repeat(20)}`,
+    sent: { accepted: { anything: [1] } },
     extra: { name: null, assetTransferMethod: 'permit2', facilitatorAddress: `0x${'77'.repeat(20)}` },
   },
   authorization: {
     kind: 'permit2',
     scheme: 'upto',
     permit2Authorization: {
-      ...{ from: `0x${'11'.repeat(20)}`, permitted: { token: `0x${'33'.repeat(20)}`, amount: '1000' } },
-      ...{ spender: `0x${'88'.repeat(20)}`, nonce: '5', deadline: '300' },
+      from: `0x${'11'.repeat(20)}`,
+      permitted: { token: `0x${'33'.repeat(20)}`, amount: '1000' },
+      spender: `0x${'88'.repeat(20)}`,
+      nonce: '5',
+      deadline: '300',
       witness: { to: `0x${'22'.repeat(20)}`, facilitator: `0x${'77'.repeat(20)}`, validAfter: '0' },
     },
     signature: `0x${'66'.repeat(65)}`,
@@ -75,13 +94,23 @@ const permitted: StoredPayment = {
 
 const terms = { amount: '1000', currency: `0x${'33'.repeat(20)}`, recipient: `0x${'22'.repeat(20)}` };
 const challenge = {
-  ...{ id: 'c1', realm: 'shop.example', method: 'evm', intent: 'charge', expires: '2026-01-01T00:00:00.000Z' },
+  id: 'c1',
+  realm: 'shop.example',
+  method: 'evm',
+  intent: 'charge',
+  expires: '2026-01-01T00:00:00.000Z',
   request: Buffer.from(JSON.stringify({ ...terms, methodDetails: { chainId: 1328 } })).toString('base64url'),
-  ...{ header: 'payment-authorization', opaque: 'eyJhIjoiYiJ9' },
+  header: 'payment-authorization',
+  opaque: 'eyJhIjoiYiJ9',
 };
 const charge: Omit<AuthorizableCharge, 'extra'> = {
-  ...{ scheme: 'charge', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300, challenge },
-  ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}` },
+  scheme: 'charge',
+  network: 'eip155:1328',
+  maxAmountRequired: '1000',
+  maxTimeoutSeconds: 300,
+  challenge,
+  payTo: `0x${'22'.repeat(20)}`,
+  asset: `0x${'33'.repeat(20)}`,
 };
 const authorized: StoredPayment = { ...signed, requirement: { ...charge, extra: { name: 'USDC', version: '2' } } };
 const transferred: StoredPayment = { ...payment, requirement: { ...charge, extra: { name: null, reference: 'c1' } } };

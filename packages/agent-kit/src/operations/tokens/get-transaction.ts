@@ -74,7 +74,9 @@ export const getTransaction = defineRead({
     const seen = {
       transactionHash: hash,
       explorerUrl: createExplorerUrl(context.explorerUrl, `tx/${hash}`),
-      ...{ from, to, value: formatEther(value) },
+      from,
+      to,
+      value: formatEther(value),
     };
     if (receipt === null) return { status: 'pending' as const, ...seen, receipt, moved: [], isCut: false };
     const isMined = receipt.status === 'success';
