@@ -2,7 +2,7 @@ import type { Account, PollLimits, PaymentOptions, PaymentStore } from '@tollgat
 import type { Address, PublicClient } from 'viem';
 
 import type { TokenResolver } from '../tokens/resolve-token.js';
-import type { OwnHeaders } from '../types/priced-request.js';
+import type { OwnHeaders } from '../types/plan.js';
 import type { EventHandlers } from '../types/transaction-events.js';
 
 export interface ExecutionContext {

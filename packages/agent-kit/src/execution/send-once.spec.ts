@@ -10,7 +10,7 @@ import {
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
-import { NETWORK_RETRY_DELAY_MS } from '../chain/retry-network.js';
+import { NETWORK_RETRY_DELAY_MS } from '../chain/explain-failure.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 const AMOUNT = parseEther('1');

@@ -8,8 +8,7 @@ import {
   repayLending,
 } from './lending.js';
 import { addLiquidity, getLiquidityPositions, removeLiquidity } from './liquidity.js';
-import { listPaidResources } from './paid-resources.js';
-import { payForResource } from './payment.js';
+import { listPaidResources, payForResource } from './payment.js';
 import {
   perpsClosePosition,
   perpsDeposit,

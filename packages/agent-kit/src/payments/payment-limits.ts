@@ -2,7 +2,7 @@ import type { PaymentStore } from '@tollgate/client';
 import { isVolatile } from '@tollgate/client/internal';
 import { isAddressEqual, type Address } from 'viem';
 
-import type { OwnHeaders } from '../types/priced-request.js';
+import type { OwnHeaders } from '../types/plan.js';
 import type { Token } from '../types/token.js';
 
 /** The default maximum price of one answer: whole units of a token worth about a dollar. */

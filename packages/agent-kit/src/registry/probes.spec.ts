@@ -8,9 +8,9 @@ import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
 import { perpsExchange } from '../protocols/perps/perps-exchange.js';
 import { liquidStaking } from '../protocols/staking/liquid-staking.js';
 import { uniswapV3Swap } from '../protocols/swap/uniswap-v3.js';
+import { probeRegistry } from './create-protocol-set.js';
 import { DEVNET_CONTRACTS } from './devnet-contracts.js';
 import { createDevnetRegistry } from './devnet.js';
-import { probeRegistry } from './probe-registry.js';
 import type { ChainRegistry } from './registry.js';
 
 const { tokens, uniswapV3, uniswapV2, lending, staking } = DEVNET_CONTRACTS;

@@ -1,13 +1,13 @@
 import type { PaymentStore } from '@tollgate/client';
 import { isHttpUrl } from '@tollgate/protocol';
 
-import { NETWORK_RETRY_DELAY_MS } from '../chain/retry-network.js';
+import { NETWORK_RETRY_DELAY_MS } from '../chain/explain-failure.js';
 import { CATALOG } from '../operations/catalog.js';
 import { EXECUTE_PLAN, namePlanTool, type Operation, type Plugin } from '../operations/define/operation.js';
 import { parsePolicy, type SpendingPolicy } from '../policy/policy.js';
 import type { ChainRegistry } from '../registry/registry.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import type { OwnHeaders } from '../types/priced-request.js';
+import type { OwnHeaders } from '../types/plan.js';
 import type { ListedToken } from '../types/token.js';
 
 export interface AgentKitOptions {

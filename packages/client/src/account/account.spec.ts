@@ -11,9 +11,9 @@ import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import type { SignedTransaction } from '../store/payment-store.js';
-import type { Account, Call } from './account.js';
 import { createWallet, type WalletOptions } from './create-wallet.js';
 import { signAndSend } from './send.js';
+import type { Account, Call } from './wallet.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 const DELEGATION: Hex = `0xef0100${'ab'.repeat(20)}`;

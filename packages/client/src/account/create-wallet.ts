@@ -4,10 +4,10 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 import { createRpcClient, createRpcTransport, joinTransports } from '../network/rpc-client.js';
 import { findAccountMemory } from './account-memory.js';
-import type { Account } from './account.js';
 import { POLLING } from './poll-receipt.js';
 import { readFromBlock, type PollLimits } from './read-at-block.js';
 import { RpcAccount } from './rpc-account.js';
+import type { Account } from './wallet.js';
 
 export interface WalletOptions {
   /** The payer: a private key, or any viem account that signs locally. */

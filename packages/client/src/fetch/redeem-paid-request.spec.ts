@@ -5,9 +5,9 @@ import { parseChallenge } from '@tollgate/protocol';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { createWallet } from '../account/create-wallet.js';
-import { createPaymentCall } from '../sign/create-payment-call.js';
+import { createPaymentCall } from '../sign/create-payment-to-sign.js';
 import type { RedeemablePayment } from '../store/payment-store.js';
-import { redeemPaidRequest } from './redeem-paid-request.js';
+import { redeemPaidRequest } from './redeem-payment.js';
 
 describe('redeeming a payment that the caller stores', () => {
   let chain: Devnet;

@@ -5,7 +5,7 @@ import { createWallet } from '../account/create-wallet.js';
 import { createRpcTransport } from '../network/rpc-client.js';
 import { MemoryPaymentStore, type RedeemablePayment } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
-import { redeemPaidRequest } from './redeem-paid-request.js';
+import { redeemPaidRequest } from './redeem-payment.js';
 
 const ADDRESS = '0x1111111111111111111111111111111111111111';
 
