@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import { toolsetOf } from '../operations/catalog.js';
 import { EXECUTE_PLAN, namePlanTool, type Operation } from '../operations/define/operation.js';
 import { EXECUTE_PLAN_INPUT, executeKeptPlan, keepPlan } from './plan-tools.js';
 import {
@@ -9,7 +10,6 @@ import {
   type RunOptions,
   type ToolOptions,
 } from './run-operation.js';
-import { toolsetOf } from './toolsets.js';
 
 /** A tool in the form that every framework can offer. */
 export interface OfferedTool {
