@@ -11,14 +11,14 @@ import {
 import { startSigningShop } from '../../../client/test/signing-shop.js';
 import { createContext } from '../../test/create-context.js';
 import { payForResource } from '../operations/payment.js';
-import type { PaymentSettings } from './execution-context.js';
+import type { ExecutionContext } from './execution-context.js';
 import { executePayment } from './pay-for-resource.js';
 
 describe('executePayment', () => {
   let chain: Devnet;
   let server: PaidServer;
   let wallet: Wallet;
-  let settings: PaymentSettings & { store: PaymentStore };
+  let settings: ExecutionContext['payments'] & { store: PaymentStore };
   let paidBefore: number;
 
   beforeAll(async () => {
