@@ -45,9 +45,7 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
                   </span>
                 ),
               ],
-              ...(data.approvalAbove === null
-                ? []
-                : [['Approval above, in all', showMoney(data.approvalAbove, data.asset, seller)] as const]),
+              ['Approval above, in all', data.approvalAbove && showMoney(data.approvalAbove, data.asset, seller)],
             ]}
           />
           <Notes preview={data} />
@@ -58,7 +56,7 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
             seller={seller}
             reload={preview.reload}
           />
-          {data.refunds.length > 0 && <Refunds seller={seller} preview={data} reload={preview.reload} />}
+          <Refunds seller={seller} preview={data} reload={preview.reload} />
         </>
       )}
     </>
@@ -152,10 +150,7 @@ function Refunds({ preview, seller, reload }: { preview: RefundPreview; seller: 
         { name: 'State', show: ({ state }) => <State state={state} /> },
         { name: 'Amount', show: ({ amount }) => showMoney(amount, preview.asset, seller), isNumber: true },
         { name: 'Job', show: ({ job }) => (job === null ? 'none' : <a href={linkTo('jobs', job)}>its job</a>) },
-        {
-          name: 'Transaction',
-          show: ({ transaction }) => (transaction === null ? 'none' : <HexText text={transaction} seller={seller} />),
-        },
+        { name: 'Transaction', show: ({ transaction }) => <HexText text={transaction} seller={seller} /> },
         { name: 'Note', show: (refund) => <Note refund={refund} reload={reload} /> },
       ]}
     />
