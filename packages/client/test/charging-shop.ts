@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { parseSignedPayment, type SignedAuthorization } from '@tollgate/protocol';
 import { createPublicClient, encodePacked, erc20Abi, http, keccak256, parseEventLogs, type Hex } from 'viem';
 
 import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { listenLocally } from '../../../tools/devnet/processes/listen-locally.js';
 import { settleAuthorization } from './signing-shop.js';
 
 const REALM = 'shop.example';
@@ -107,9 +107,9 @@ export async function startChargingShop(chain: Devnet): Promise<ChargingShop> {
   const server = createServer((request, response) => {
     sell(request.headers, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, stop } = await listenLocally(server);
   const shop: ChargingShop = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/goods`,
+    url: `${url}/goods`,
     shown: [],
     challenge: {},
     request: {},
@@ -125,11 +125,7 @@ export async function startChargingShop(chain: Devnet): Promise<ChargingShop> {
       }),
     settle: async ({ payload }) =>
       payload['type'] === 'hash' ? (payload['hash'] as Hex) : settleAuthorization(chain, readAuthorization(payload)),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: stop,
   };
   return shop;
 }
