@@ -2,8 +2,8 @@ import { createRpcTransport } from '@tollgate/client';
 import { createPublicClient } from 'viem';
 
 import { explainFailure } from '../../packages/agent-kit/src/chain/explain-failure.js';
+import { probeRegistry } from '../../packages/agent-kit/src/registry/create-protocol-set.js';
 import { findRegistry } from '../../packages/agent-kit/src/registry/find-registry.js';
-import { probeRegistry } from '../../packages/agent-kit/src/registry/probe-registry.js';
 import { readArguments } from '../answer-usage.mjs';
 
 const HELP = `Usage: npm run check:live -- --rpc <url>

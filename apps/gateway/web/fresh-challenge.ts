@@ -6,6 +6,7 @@ import {
   type Hex,
   type PaymentRequiredV2,
   type PaymentRequirement,
+  type RequirementV2,
 } from '@tollgate/protocol';
 
 import { PageProblem } from './chain.js';
@@ -35,7 +36,7 @@ export async function readFreshChallenge(url: string, shown: PayPageData): Promi
   if (response.status !== 402)
     throw new PageProblem(`The gateway answered ${response.status} instead of a price. Reload the page.`);
   const [requirement] = parseChallenge(await response.json()).accepts;
-  if (requirement === undefined || !isAsShown(requirement, shown)) {
+  if (requirement === undefined || !isAsShown({ ...requirement, amount: requirement.maxAmountRequired }, shown)) {
     throw new PageProblem(
       'The price or the recipient has changed. Reload the page to see the new one; nothing was paid.',
     );
@@ -43,22 +44,19 @@ export async function readFreshChallenge(url: string, shown: PayPageData): Promi
   return { requirement, lock: lockOf(requirement.extra.reference), required: readRequired(response, shown) };
 }
 
-function isAsShown({ maxAmountRequired, asset, payTo }: PaymentRequirement, shown: PayPageData): boolean {
-  return isSameTerms(maxAmountRequired, asset, payTo, shown);
-}
-
 function readRequired(response: Response, shown: PayPageData): PaymentRequiredV2 | null {
   const header = response.headers.get(PAYMENT_REQUIRED);
   if (header === null) return null;
   const required = decodeJsonHeader(header, LONGEST_HEADER) as unknown as PaymentRequiredV2;
-  const accepts = required.accepts.filter(
-    ({ amount, asset, payTo, network }) =>
-      network === `eip155:${shown.chain.id}` && isSameTerms(amount, asset, payTo, shown),
-  );
+  const network = `eip155:${shown.chain.id}`;
+  const accepts = required.accepts.filter((option) => option.network === network && isAsShown(option, shown));
   return { ...required, accepts };
 }
 
-function isSameTerms(amount: string, asset: string, payTo: string, shown: PayPageData): boolean {
+function isAsShown(
+  { amount, asset, payTo }: Pick<RequirementV2, 'amount' | 'asset' | 'payTo'>,
+  shown: PayPageData,
+): boolean {
   return (
     amount === shown.amountBaseUnits &&
     asset.toLowerCase() === shown.token.address.toLowerCase() &&

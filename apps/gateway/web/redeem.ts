@@ -140,7 +140,9 @@ async function send(url: string, proof: ProofHeader, fate: string): Promise<Sent
     response = await fetch(url, {
       // Not text/html: the gateway would answer the page again.
       headers: { [proof.name]: proof.value, Accept: '*/*' },
-      ...{ cache: 'no-store', redirect: 'manual', credentials: 'omit' },
+      cache: 'no-store',
+      redirect: 'manual',
+      credentials: 'omit',
     });
   } catch {
     return { attempt: createWait('The gateway does not answer.', 2000), isReleased: false };

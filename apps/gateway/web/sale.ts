@@ -74,15 +74,13 @@ export class PageSale {
       const { network, maxAmountRequired: amountBaseUnits, extra } = requirement;
       const fromBlock = way === 'transfer' ? await readBlockNumber(provider) : null;
       const purchase: KeptPurchase = {
-        ...{
-          reference: extra.reference,
-          way,
-          atMs: Date.now(),
-          network,
-          amountBaseUnits,
-          payTo: this.data.payTo,
-          from,
-        },
+        reference: extra.reference,
+        way,
+        atMs: Date.now(),
+        network,
+        amountBaseUnits,
+        payTo: this.data.payTo,
+        from,
         ...(fromBlock === null ? {} : { fromBlock }),
       };
       // A phone may have paid while the wallet was asked.

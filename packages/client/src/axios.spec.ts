@@ -1,34 +1,22 @@
 import axios, { type AxiosError } from 'axios';
 
-import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
-import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
-import { createWallet } from './account/create-wallet.js';
-import type { Wallet } from './account/wallet.js';
+import { startPaidServer } from '../test/paid-server.js';
+import { assetOf, useChain, useServer, useTransfers, useWallet } from '../test/shared.js';
 import { payWithAxios } from './axios.js';
 import type { PaymentOptions } from './sign/payment-options.js';
 
 describe('payWithAxios', () => {
-  let chain: Devnet;
-  let server: PaidServer;
-  let wallet: Wallet;
+  const chain = useChain();
+  const server = useServer(() => startPaidServer(chain));
   let options: PaymentOptions;
-  let paidBefore: number;
   const payer = () => chain.accounts[3]!;
-  const transfers = async () => (await listTransfers(chain, payer().address)).slice(paidBefore);
+  const wallet = useWallet(chain, payer);
+  const transfers = useTransfers(chain, () => payer().address);
 
   beforeAll(async () => {
-    chain = await startChain();
-    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-    const asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
+    const asset = assetOf(chain);
     options = { assets: [asset], maxAmount: '0.001' };
   });
-  afterAll(() => chain.stop());
-
-  beforeEach(async () => {
-    server = await startPaidServer(chain);
-    paidBefore = (await listTransfers(chain, payer().address)).length;
-  });
-  afterEach(() => server.close());
 
   function createPaying(change: Partial<PaymentOptions> = {}) {
     const instance = axios.create({ baseURL: server.origin, timeout: 5_000, headers: { 'X-Own': 'yes' } });

@@ -1,25 +1,25 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../test/paid-server.js';
+import { listTransfers, startPaidServer, type Interference } from '../test/paid-server.js';
 import { createPayTask, payTask, type PayTask } from '../test/pay-task.js';
 import { runPayingChild } from '../test/run-paying-child.js';
+import { useChain, useFolder, useServer } from '../test/shared.js';
 import { FilePaymentStore } from './store/file-payment-store.js';
 
-let chain: Devnet;
-let server: PaidServer;
-let directory: string;
+const chain = useChain();
+const server = useServer(() => startPaidServer(chain));
+const directory = useFolder();
 let payerIndex = 0;
 
 const payer = () => chain.accounts[payerIndex]!;
 
 const createTask = (idempotencyKey: string | null): PayTask => ({
   ...createPayTask(chain, payer(), server.url),
-  ...{ directory, idempotencyKey },
+  directory: directory(),
+  idempotencyKey,
 });
 
 /** Pays in a process of its own; `dieAt`: the event at which it gets SIGKILL. */
@@ -34,23 +34,13 @@ async function payHere(): Promise<string> {
 }
 
 const storedPayment = async () => {
-  const [entry, ...more] = await new FilePaymentStore(directory).list();
+  const [entry, ...more] = await new FilePaymentStore(directory()).list();
   expect(more).toEqual([]);
   return entry!.payment;
 };
 
-beforeAll(async () => {
-  chain = await startChain();
-});
-afterAll(() => chain.stop());
 beforeEach(async () => {
-  server = await startPaidServer(chain);
-  directory = await mkdtemp(join(tmpdir(), 'payments-'));
   payerIndex += 1;
-});
-afterEach(async () => {
-  await server.close();
-  await rm(directory, { recursive: true });
 });
 
 describe('a payer killed', () => {
@@ -130,8 +120,8 @@ describe('a payer killed', () => {
 
   it('leaves files that only their owner can read', async () => {
     await payInChild('signed');
-    const names = await readdir(directory);
+    const names = await readdir(directory());
     expect(names).toHaveLength(2);
-    for (const name of names) expect((await stat(join(directory, name))).mode & 0o077).toBe(0);
+    for (const name of names) expect((await stat(join(directory(), name))).mode & 0o077).toBe(0);
   });
 });

@@ -1,12 +1,11 @@
 export { PaymentError, type ClientFailure, type PaymentErrorCode, type PaymentFailure } from '@tollgate/protocol';
 
-export type { Account, Call, Confirmation } from './account/account.js';
+export type { Account, Call, Confirmation, Wallet } from './account/wallet.js';
 export { createWallet, type WalletOptions } from './account/create-wallet.js';
 export type { NonceUse } from './account/find-nonce-use.js';
 export type { PollLimits } from './account/read-at-block.js';
 export { signAndSend } from './account/send.js';
 export type { AuthorizationSigner, PermitSigner, SignedToken } from './account/typed-data-signers.js';
-export type { Wallet } from './account/wallet.js';
 export { fetchWithPayment, payForResource } from './fetch/fetch-with-payment.js';
 export { PaymentNotAcceptedError } from './fetch/payment-not-accepted-error.js';
 export { createRpcTransport, type RpcTransportOptions } from './network/rpc-client.js';

@@ -5,12 +5,9 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, type CallToolResult, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { parsePaymentPayload, type SettleResponse, type SignedAuthorization } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
-import { listTransfers } from '../test/paid-server.js';
 import { createPaidTools, transactionOf, WORDINGS, type PaidTools, type Wording } from '../test/paid-tools.js';
+import { assetOf, expectFailure, useChain, useTransferCount, useWallet } from '../test/shared.js';
 import { settleAuthorization } from '../test/signing-shop.js';
-import { createWallet } from './account/create-wallet.js';
-import type { Wallet } from './account/wallet.js';
 import { payForTools, type ToolPaymentOptions } from './mcp.js';
 import { SpendingLimit } from './offer/spending-limit.js';
 import { MemoryPaymentStore } from './store/payment-store.js';
@@ -18,27 +15,20 @@ import { MemoryPaymentStore } from './store/payment-store.js';
 const textOf = ({ content }: CallToolResult) => content.map((part) => (part.type === 'text' ? part.text : '')).join();
 
 describe('payForTools', () => {
-  let chain: Devnet;
-  let wallet: Wallet;
+  const chain = useChain();
   let store: MemoryPaymentStore;
-  let paidBefore: number;
   let shown: SignedAuthorization[];
   /** How many of the server's next answers get lost. */
   let losses: number;
   const clients: Client[] = [];
   const payer = () => chain.accounts[3]!;
-  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+  const wallet = useWallet(chain, payer);
+  const transfers = useTransferCount(chain, () => payer().address);
 
-  beforeAll(async () => {
-    chain = await startChain();
-    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-  });
-  afterAll(() => chain.stop());
   beforeEach(async () => {
     store = new MemoryPaymentStore();
     shown = [];
     losses = 0;
-    paidBefore = (await listTransfers(chain, payer().address)).length;
   });
   afterEach(async () => {
     for (const client of clients.splice(0)) await client.close();
@@ -76,7 +66,7 @@ describe('payForTools', () => {
     const client = new Client({ name: 'payer', version: '1.0.0' });
     clients.push(client);
     await client.connect(own);
-    const asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
+    const asset = assetOf(chain);
     const terms = { server: 'https://tools.example/mcp', assets: [asset], maxAmount: '0.001', store };
     return payForTools(client, wallet, { ...terms, ...options });
   }
@@ -116,7 +106,7 @@ describe('payForTools', () => {
   it('leaves free calls and refused calls unchanged', async () => {
     const call = await connect();
     expect(textOf(await call({ name: 'free' }))).toBe('free');
-    await expect(call({ name: 'none' })).rejects.toMatchObject({ code: -32602 });
+    await expectFailure(call({ name: 'none' }), -32602);
     expect([shown, await transfers()]).toEqual([[], 0]);
   });
 
@@ -170,17 +160,18 @@ describe('payForTools', () => {
     ];
     const server = new Server({ name: 'odd', version: '1.0.0' }, { capabilities: { tools: {} } });
     server.setRequestHandler(CallToolRequestSchema, () => ({
-      ...{ content: [], _meta: { 'org.paymentauth/payment-required': { challenges } } },
+      content: [],
+      _meta: { 'org.paymentauth/payment-required': { challenges } },
     }));
     const call = await connectTo(server);
-    await expect(call({ name: 'odd' })).rejects.toMatchObject({ code: 'malformed_challenge' });
+    await expectFailure(call({ name: 'odd' }), 'malformed_challenge');
   });
 
   it('signs nothing above the limit, and nothing for an untrusted asset', async () => {
     const dear = await connect({}, { maxAmount: '0.000999' });
-    await expect(dear({ name: 'tell' })).rejects.toMatchObject({ code: 'over_limit' });
+    await expectFailure(dear({ name: 'tell' }), 'over_limit');
     const none = await connect({}, { assets: [] });
-    await expect(none({ name: 'tell' })).rejects.toMatchObject({ code: 'no_trusted_requirement' });
+    await expectFailure(none({ name: 'tell' }), 'no_trusted_requirement');
     expect([shown, await store.list()]).toEqual([[], []]);
   });
 

@@ -16,10 +16,14 @@ let asked = 0;
 export function createCharge({ network, amount, asset, payTo }: ChargedOffer, detail: string): object {
   const methodDetails = { chainId: Number(network.split(':')[1]), credentialTypes: ['authorization'] };
   const challenge = {
-    ...{ id: `tool-${Date.now()}-${(asked += 1)}`, realm: REALM, method: 'evm', intent: 'charge' },
+    id: `tool-${Date.now()}-${(asked += 1)}`,
+    realm: REALM,
+    method: 'evm',
+    intent: 'charge',
     request: { amount, currency: asset, recipient: payTo, methodDetails },
     expires: new Date(Date.now() + 60_000).toISOString(),
-    ...{ description: 'Erzählt', opaque: { kept: 'as is' } },
+    description: 'Erzählt',
+    opaque: { kept: 'as is' },
   };
   const problem = { type: 'https://paymentauth.org/problems/payment-required', title: 'Payment Required', detail };
   return { httpStatus: 402, challenges: [challenge], problem };

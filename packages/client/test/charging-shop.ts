@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { parseSignedPayment, type SignedAuthorization } from '@tollgate/protocol';
 import { createPublicClient, encodePacked, erc20Abi, http, keccak256, parseEventLogs, type Hex } from 'viem';
 
 import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { listenLocally } from '../../../tools/devnet/processes/listen-locally.js';
 import { settleAuthorization } from './signing-shop.js';
 
 const REALM = 'shop.example';
@@ -48,7 +48,10 @@ export async function startChargingShop(chain: Devnet): Promise<ChargingShop> {
     const methodDetails = { chainId: chain.chainId, credentialTypes: ['authorization', 'hash'], ...shop.details };
     const terms = { amount: '1000', currency: chain.asset, methodDetails, recipient: chain.payTo, ...shop.request };
     const challenge: Record<string, string> = {
-      ...{ id: `c${issued.size + 1}-${Date.now()}`, realm: REALM, method: 'evm', intent: 'charge' },
+      id: `c${issued.size + 1}-${Date.now()}`,
+      realm: REALM,
+      method: 'evm',
+      intent: 'charge',
       request: Buffer.from(JSON.stringify(terms)).toString('base64url'),
       expires: new Date(Date.now() + shop.validSeconds * 1000).toISOString(),
       ...shop.challenge,
@@ -104,10 +107,16 @@ export async function startChargingShop(chain: Devnet): Promise<ChargingShop> {
   const server = createServer((request, response) => {
     sell(request.headers, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, stop } = await listenLocally(server);
   const shop: ChargingShop = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/goods`,
-    ...{ shown: [], challenge: {}, request: {}, details: {}, validSeconds: 300, otherSchemes: [], interfere: [] },
+    url: `${url}/goods`,
+    shown: [],
+    challenge: {},
+    request: {},
+    details: {},
+    validSeconds: 300,
+    otherSchemes: [],
+    interfere: [],
     refuse: (response, detail) =>
       ask(response, {
         type: 'https://paymentauth.org/problems/verification-failed',
@@ -116,11 +125,7 @@ export async function startChargingShop(chain: Devnet): Promise<ChargingShop> {
       }),
     settle: async ({ payload }) =>
       payload['type'] === 'hash' ? (payload['hash'] as Hex) : settleAuthorization(chain, readAuthorization(payload)),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: stop,
   };
   return shop;
 }

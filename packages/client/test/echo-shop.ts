@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 import { decodeJsonHeader, encodeJsonHeader, parsePaymentPayload, type SignedAuthorization } from '@tollgate/protocol';
 
 import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { listenLocally } from '../../../tools/devnet/processes/listen-locally.js';
 import { settleAuthorization } from './signing-shop.js';
 
 export interface EchoedRequest {
@@ -40,8 +40,13 @@ export async function startEchoShop(chain: Devnet): Promise<EchoShop> {
   const settled = new Map<string, Promise<unknown>>();
   const accepts = [
     {
-      ...{ scheme: 'exact', network: 'eip155:1328', amount: '1000', asset: chain.asset, payTo: chain.payTo },
-      ...{ maxTimeoutSeconds: 300, extra: { name: 'USDC', version: '2' } },
+      scheme: 'exact',
+      network: 'eip155:1328',
+      amount: '1000',
+      asset: chain.asset,
+      payTo: chain.payTo,
+      maxTimeoutSeconds: 300,
+      extra: { name: 'USDC', version: '2' },
     },
   ];
   const ask = (response: ServerResponse) => {
@@ -77,15 +82,11 @@ export async function startEchoShop(chain: Devnet): Promise<EchoShop> {
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url: origin, stop } = await listenLocally(server);
   const shop: EchoShop = {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin,
     seen: [],
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: stop,
   };
   return shop;
 }

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import {
   challengeErrorFor,
@@ -13,6 +12,8 @@ import {
   type PaymentProof,
 } from '@tollgate/protocol';
 import { createPublicClient, erc20Abi, http, parseEventLogs } from 'viem';
+
+import { listenLocally } from '../../../tools/devnet/processes/listen-locally.js';
 
 /** The server's settings for a chain. */
 export interface PaidChain {
@@ -143,8 +144,7 @@ export async function startPaidServer(chain: PaidChain): Promise<PaidServer> {
       response.writeHead(500).end(String(error));
     });
   });
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  const { url: origin, stop } = await listenLocally(listener);
   const server: PaidServer = {
     origin,
     url: `${origin}/api/weather`,
@@ -154,11 +154,7 @@ export async function startPaidServer(chain: PaidChain): Promise<PaidServer> {
     challenge: {},
     redirectUnpaidTo: null,
     answerUnpaidWith: null,
-    close: () =>
-      new Promise((resolve) => {
-        listener.close(() => resolve());
-        listener.closeAllConnections();
-      }),
+    close: stop,
   };
   return server;
 }

@@ -39,7 +39,8 @@ export function createPaidTools({ wording, offer, verify, settle, made = () => u
     if (wording.includes('error')) throw new McpError(code, error, data);
     return {
       ...(!wording.endsWith('not failed') && { isError: true }),
-      ...{ content: [{ type: 'text', text: error }], _meta: { 'org.paymentauth/payment-required': data } },
+      content: [{ type: 'text', text: error }],
+      _meta: { 'org.paymentauth/payment-required': data },
     };
   };
   const ask = (error: string, settlement: object = {}): CallToolResult => {

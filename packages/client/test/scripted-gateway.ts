@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import { listenLocally } from '../../../tools/devnet/processes/listen-locally.js';
 
 export interface SeenRequest {
   method: string;
@@ -16,28 +16,18 @@ export type Answer = (response: ServerResponse, request: SeenRequest) => void;
 export class ScriptedGateway {
   readonly seen: SeenRequest[] = [];
   #answers: Answer[] = [];
-  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  url = '';
+  stop = async (): Promise<void> => undefined;
 
   static async start(): Promise<ScriptedGateway> {
     const gateway = new ScriptedGateway();
-    gateway.#server.listen(0, '127.0.0.1');
-    await once(gateway.#server, 'listening');
-    return gateway;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    const server = createServer((request, response) => void gateway.#serve(request, response));
+    return Object.assign(gateway, await listenLocally(server));
   }
 
   answer(...answers: Answer[]): void {
     this.#answers = answers;
     this.seen.length = 0;
-  }
-
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

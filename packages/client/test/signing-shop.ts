@@ -1,5 +1,4 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import {
   decodeJsonHeader,
@@ -19,6 +18,7 @@ import { encodeFunctionData, parseAbi, type Hex } from 'viem';
 import type { Devnet } from '../../../tools/devnet/chain/chain.js';
 import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { listenLocally } from '../../../tools/devnet/processes/listen-locally.js';
 
 const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
@@ -63,7 +63,10 @@ export interface SigningShop {
  */
 export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<SigningShop> {
   const common = () => ({
-    ...{ scheme: 'exact', asset: chain.asset, payTo: chain.payTo, maxTimeoutSeconds: 300 },
+    scheme: 'exact',
+    asset: chain.asset,
+    payTo: chain.payTo,
+    maxTimeoutSeconds: 300,
     extra: { name: 'USDC', version: '2' },
   });
   const challenge = (error?: string) => {
@@ -109,9 +112,9 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
   const server = createServer((request, response) => {
     sell(request.headers, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, stop } = await listenLocally(server);
   const shop: SigningShop = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/goods`,
+    url: `${url}/goods`,
     shown: [],
     offer: {},
     others: [],
@@ -120,11 +123,7 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
     interfere: [],
     settle: (payment) =>
       payment.kind === 'permit2' ? settlePermit(chain, payment, shop.charge) : settleAuthorization(chain, payment),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: stop,
   };
   return shop;
 }

@@ -1,11 +1,12 @@
 import type { BookVerdict } from '@tollgate/book';
 import { useState } from 'preact/hooks';
 
-import { addressOf, askOperator, toFailure, type RequestFailed } from '../data/api.js';
+import { addressOf, askOperator } from '../data/api.js';
 import { showCount, shorten, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
-import { Empty, Facts, Failure, Reading, Table, Time } from '../parts/parts.js';
+import { Facts, Failure, Reading, Table, Time } from '../parts/parts.js';
+import { useWork } from '../parts/work.js';
 import { ReconciledSection } from './reconciled.js';
 
 const SHOWN_CLOSINGS = 10;
@@ -18,27 +19,25 @@ export function BookPage({ seller }: { seller: SellerFacts }) {
       <h1>Book</h1>
       <h2>Balances</h2>
       <Reading of={balances} />
-      {balances.data?.balances.length === 0 && <Empty>Nothing is booked yet.</Empty>}
-      {balances.data !== null && balances.data.balances.length > 0 && (
-        <Table
-          label="Balance of each account"
-          rows={balances.data.balances}
-          keyOf={({ account, asset }) => account + asset}
-          columns={[
-            { name: 'Account', show: ({ account }) => account },
-            {
-              name: 'Debit',
-              show: ({ asset, amount }) => (amount.startsWith('-') ? '' : showMoney(amount, asset, seller)),
-              isNumber: true,
-            },
-            {
-              name: 'Credit',
-              show: ({ asset, amount }) => (amount.startsWith('-') ? showMoney(amount.slice(1), asset, seller) : ''),
-              isNumber: true,
-            },
-          ]}
-        />
-      )}
+      <Table
+        label="Balance of each account"
+        rows={balances.data?.balances}
+        empty="Nothing is booked yet."
+        keyOf={({ account, asset }) => account + asset}
+        columns={[
+          { name: 'Account', show: ({ account }) => account },
+          {
+            name: 'Debit',
+            show: ({ asset, amount }) => (amount.startsWith('-') ? '' : showMoney(amount, asset, seller)),
+            isNumber: true,
+          },
+          {
+            name: 'Credit',
+            show: ({ asset, amount }) => (amount.startsWith('-') ? showMoney(amount.slice(1), asset, seller) : ''),
+            isNumber: true,
+          },
+        ]}
+      />
       <ReconciledSection seller={seller} />
       <Closings />
       <Exports />
@@ -50,7 +49,6 @@ export function BookPage({ seller }: { seller: SellerFacts }) {
 function Closings() {
   const health = useLive('GET /operator/health', {});
   const closings = useLive('GET /operator/closings', {});
-  const listed = closings.data?.closings;
   return (
     <>
       <h2>Closings</h2>
@@ -69,21 +67,19 @@ function Closings() {
           ]}
         />
       )}
-      {listed?.length === 0 && <Empty>No day is closed yet: a day is closed after its end, UTC.</Empty>}
-      {listed !== undefined && listed.length > 0 && (
-        <Table
-          label="The newest closings"
-          rows={listed.slice(0, SHOWN_CLOSINGS)}
-          keyOf={({ hash }) => hash}
-          columns={[
-            { name: 'Number', show: ({ content }) => content.number },
-            { name: 'Day', show: ({ content }) => content.day },
-            { name: 'Bookings', show: ({ content }) => `${content.firstBooking} to ${content.lastBooking}` },
-            { name: 'Root', show: ({ content }) => <code title={content.root}>{shorten(content.root)}</code> },
-            { name: 'Hash', show: ({ hash }) => <code title={hash}>{shorten(hash)}</code> },
-          ]}
-        />
-      )}
+      <Table
+        label="The newest closings"
+        rows={closings.data?.closings.slice(0, SHOWN_CLOSINGS)}
+        empty="No day is closed yet: a day is closed after its end, UTC."
+        keyOf={({ hash }) => hash}
+        columns={[
+          { name: 'Number', show: ({ content }) => content.number },
+          { name: 'Day', show: ({ content }) => content.day },
+          { name: 'Bookings', show: ({ content }) => `${content.firstBooking} to ${content.lastBooking}` },
+          { name: 'Root', show: ({ content }) => <code title={content.root}>{shorten(content.root)}</code> },
+          { name: 'Hash', show: ({ hash }) => <code title={hash}>{shorten(hash)}</code> },
+        ]}
+      />
       <div class="buttons">
         <VerifyButton />
         <WriteButton
@@ -101,16 +97,10 @@ function Closings() {
 
 function VerifyButton() {
   const [verdict, setVerdict] = useState<BookVerdict | null>(null);
-  const [problem, setProblem] = useState<RequestFailed | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, problem, run } = useWork();
   const verify = async (): Promise<void> => {
-    setBusy(true);
-    setProblem(null);
     setVerdict(null);
-    await askOperator('GET /operator/verification', {})
-      .then(setVerdict)
-      .catch((error: unknown) => setProblem(toFailure(error)));
-    setBusy(false);
+    await run(async () => setVerdict(await askOperator('GET /operator/verification', {})));
   };
   return (
     <>
@@ -170,26 +160,23 @@ function Exports() {
 function Acts() {
   const [before, setBefore] = useState<number | null>(null);
   const acts = useLive('GET /operator/audit', { query: { limit: 20, before: before ?? undefined } });
-  const { data } = acts;
-  const next = data?.next ?? null;
+  const next = acts.data?.next ?? null;
   return (
     <>
       <h2>What people did</h2>
       <Reading of={acts} />
-      {data?.acts.length === 0 && <Empty>No one has written through the operator API yet.</Empty>}
-      {data !== null && data.acts.length > 0 && (
-        <Table
-          label="Writes through the operator API"
-          rows={data.acts}
-          keyOf={({ id }) => id}
-          columns={[
-            { name: 'Time', show: ({ at }) => <Time at={at} /> },
-            { name: 'Act', show: ({ action }) => action },
-            { name: 'Of', show: ({ subject }) => <span title={subject}>{shorten(subject)}</span> },
-            { name: 'Key', show: ({ keyId }) => <code>{keyId}</code> },
-          ]}
-        />
-      )}
+      <Table
+        label="Writes through the operator API"
+        rows={acts.data?.acts}
+        empty="No one has written through the operator API yet."
+        keyOf={({ id }) => id}
+        columns={[
+          { name: 'Time', show: ({ at }) => <Time at={at} /> },
+          { name: 'Act', show: ({ action }) => action },
+          { name: 'Of', show: ({ subject }) => <span title={subject}>{shorten(subject)}</span> },
+          { name: 'Key', show: ({ keyId }) => <code>{keyId}</code> },
+        ]}
+      />
       {(before !== null || next !== null) && (
         <div class="buttons">
           <button type="button" disabled={before === null} onClick={() => setBefore(null)}>

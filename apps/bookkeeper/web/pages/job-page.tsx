@@ -32,19 +32,8 @@ export function JobView({ id, seller }: { id: string; seller: SellerFacts }) {
               ['Submitted', <Time key="at" at={data.submittedAt} />],
               ['By the key', <code key="key">{data.keyId}</code>],
               ['Id', <code key="id">{data.id}</code>],
-              ...(data.retryOf === null
-                ? []
-                : [
-                    [
-                      'Repeats',
-                      <a key="of" href={linkTo('jobs', data.retryOf)}>
-                        {data.retryOf}
-                      </a>,
-                    ] as const,
-                  ]),
-              ...(data.approval?.approvedBy
-                ? [['Approved by', <code key="by">{data.approval.approvedBy}</code>] as const]
-                : []),
+              ['Repeats', data.retryOf && <JobLink key="of" id={data.retryOf} />],
+              ['Approved by', data.approval?.approvedBy ? <code key="by">{data.approval.approvedBy}</code> : null],
             ]}
           />
           {data.failure !== null && (
@@ -76,6 +65,10 @@ export function JobView({ id, seller }: { id: string; seller: SellerFacts }) {
   );
 }
 
+function JobLink({ id }: { id: string }) {
+  return <a href={linkTo('jobs', id)}>{id}</a>;
+}
+
 function Plan({ job: { plan, calls, planDigest } }: { job: OperatorJob }) {
   if (plan === null) return <p class="hint">It is not planned yet.</p>;
   return (
@@ -87,23 +80,21 @@ function Plan({ job: { plan, calls, planDigest } }: { job: OperatorJob }) {
           ['Spends at most', showAmounts(plan.spends)],
           ['Receives at least', showAmounts(plan.receives)],
           ['Recipients', plan.recipients.length === 0 ? 'none' : plan.recipients.join(', ')],
-          ...(plan.warnings.length === 0 ? [] : [['Warnings', plan.warnings.join(' ')] as const]),
-          ...(planDigest === null ? [] : [['Digest of this plan', <code key="digest">{planDigest}</code>] as const]),
+          ['Warnings', plan.warnings.length === 0 ? null : plan.warnings.join(' ')],
+          ['Digest of this plan', planDigest && <code key="digest">{planDigest}</code>],
         ]}
       />
-      {calls.length > 0 && (
-        <Table
-          label="Calls of the plan, as they will be sent"
-          rows={calls.map((call, index) => ({ ...call, index }))}
-          keyOf={({ index }) => index}
-          columns={[
-            { name: 'Call', show: ({ index }) => index + 1 },
-            { name: 'To', show: ({ to }) => <code>{to}</code> },
-            { name: 'Coins', show: ({ valueWei }) => showCoins(valueWei), isNumber: true },
-            { name: 'Data', show: ({ data }) => <code>{data}</code> },
-          ]}
-        />
-      )}
+      <Table
+        label="Calls of the plan, as they will be sent"
+        rows={calls.map((call, index) => ({ ...call, index }))}
+        keyOf={({ index }) => index}
+        columns={[
+          { name: 'Call', show: ({ index }) => index + 1 },
+          { name: 'To', show: ({ to }) => <code>{to}</code> },
+          { name: 'Coins', show: ({ valueWei }) => showCoins(valueWei), isNumber: true },
+          { name: 'Data', show: ({ data }) => <code>{data}</code> },
+        ]}
+      />
     </>
   );
 }

@@ -1,10 +1,8 @@
-import type { OperatorJob } from '@tollgate/operator-api';
-
 import type { SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { Pager, usePaging } from '../parts/pager.js';
-import { Choice, Empty, Reading, State, Table, Time } from '../parts/parts.js';
+import { Choice, Reading, State, Table, Time } from '../parts/parts.js';
 import { JobView } from './job-page.js';
 
 /** By what is shown, the states that are asked for. */
@@ -14,6 +12,15 @@ const SHOWN = {
   failed: 'REVERTED,REJECTED,PLAN_FAILED',
 } as const;
 const NAMES = Object.keys(SHOWN) as (keyof typeof SHOWN)[];
+
+const NOTHING = {
+  all: (
+    <>
+      No job was submitted yet. A client submits one with <code>POST /agent/jobs</code> at the gateway.
+    </>
+  ),
+  some: 'No job is in this state: nothing to do here.',
+};
 
 /** The jobs of all wallets, or one of them. */
 export function JobsPage({ id, query, seller }: { id: string | null; query: URLSearchParams; seller: SellerFacts }) {
@@ -41,48 +48,32 @@ function JobList({ query }: { query: URLSearchParams }) {
           Of these jobs the records cannot be read, and they may still send: {page.data.unreadable.join(', ')}
         </p>
       )}
-      {page.data?.jobs.length === 0 && page.data.unreadable === undefined && (
-        <Empty>
-          {chosen === 'all' ? (
-            <>
-              No job was submitted yet. A client submits one with <code>POST /agent/jobs</code> at the gateway.
-            </>
-          ) : (
-            'No job is in this state: nothing to do here.'
-          )}
-        </Empty>
-      )}
-      {page.data !== null && page.data.jobs.length > 0 && <Jobs jobs={page.data.jobs} />}
+      <Table
+        label="Jobs"
+        rows={page.data?.jobs}
+        empty={page.data?.unreadable === undefined ? NOTHING[chosen === 'all' ? 'all' : 'some'] : undefined}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: 'Submitted',
+            show: ({ id, submittedAt }) => (
+              <a href={linkTo('jobs', id)}>
+                <Time at={submittedAt} />
+              </a>
+            ),
+          },
+          { name: 'State', show: ({ state }) => <State state={state} /> },
+          { name: 'Operation', show: ({ operation }) => operation },
+          { name: 'Wallet', show: ({ wallet }) => wallet },
+          {
+            name: 'What',
+            show: ({ plan, failure, waiting }) =>
+              failure?.message ?? waiting?.message ?? plan?.summary ?? 'not planned yet',
+          },
+          { name: 'Key', show: ({ keyId }) => <code>{keyId}</code> },
+        ]}
+      />
       <Pager paging={paging} next={page.data?.cursor ?? null} />
     </>
-  );
-}
-
-function Jobs({ jobs }: { jobs: readonly OperatorJob[] }) {
-  return (
-    <Table
-      label="Jobs"
-      rows={jobs}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          name: 'Submitted',
-          show: ({ id, submittedAt }) => (
-            <a href={linkTo('jobs', id)}>
-              <Time at={submittedAt} />
-            </a>
-          ),
-        },
-        { name: 'State', show: ({ state }) => <State state={state} /> },
-        { name: 'Operation', show: ({ operation }) => operation },
-        { name: 'Wallet', show: ({ wallet }) => wallet },
-        {
-          name: 'What',
-          show: ({ plan, failure, waiting }) =>
-            failure?.message ?? waiting?.message ?? plan?.summary ?? 'not planned yet',
-        },
-        { name: 'Key', show: ({ keyId }) => <code>{keyId}</code> },
-      ]}
-    />
   );
 }

@@ -1,25 +1,16 @@
-import { useState } from 'preact/hooks';
-
 import type { SessionView } from '../../src/console/console.controller.js';
-import { logIn, RequestFailed } from '../data/api.js';
+import { logIn, type RequestFailed } from '../data/api.js';
 import { Failure } from '../parts/parts.js';
+import { useWork } from '../parts/work.js';
 
 /** Takes an API key once; from then on a cookie stands for it, which no script can read. */
 export function Login(props: { problem: RequestFailed | null; onLogin: (session: SessionView) => void }) {
-  const [problem, setProblem] = useState(props.problem);
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (form: HTMLFormElement): Promise<void> => {
+  const { isBusy, problem, run } = useWork(props.problem);
+  const logInBy = async (form: HTMLFormElement): Promise<void> => {
     const { value } = form.elements.namedItem('key') as HTMLInputElement;
-    setBusy(true);
-    setProblem(null);
-    try {
-      const session = await logIn(value.trim());
-      form.reset();
-      props.onLogin(session);
-    } catch (error) {
-      setBusy(false);
-      setProblem(error instanceof RequestFailed ? error : new RequestFailed(0, 'failed', String(error)));
-    }
+    const session = await logIn(value.trim());
+    form.reset();
+    props.onLogin(session);
   };
   return (
     <main class="login">
@@ -27,7 +18,8 @@ export function Login(props: { problem: RequestFailed | null; onLogin: (session:
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void submit(event.currentTarget);
+          const form = event.currentTarget;
+          void run(() => logInBy(form));
         }}
       >
         <label for="key">API key</label>

@@ -166,11 +166,7 @@ function addUp({ points }: BookSummary) {
     add(sold, point.sold);
     add(forOthers, point.forOthers);
   }
-  return {
-    counts,
-    of: (state: string): number => counts[state] ?? 0,
-    ...{ sold, forOthers },
-  };
+  return { counts, of: (state: string): number => counts[state] ?? 0, sold, forOthers };
 }
 
 function createPlots({ points, stepMs }: BookSummary, { asset, chainId }: SellerFacts) {

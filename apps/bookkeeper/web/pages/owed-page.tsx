@@ -1,7 +1,7 @@
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
-import { Choice, Empty, Reading } from '../parts/parts.js';
+import { Choice, Reading } from '../parts/parts.js';
 import { PaymentList } from './payment-list.js';
 
 const SHOWN = ['all', 'refused', 'released', 'unclaimed', 'closed'] as const;
@@ -60,7 +60,7 @@ export function OwedPage({ seller, query }: { seller: SellerFacts; query: URLSea
         }}
         seller={seller}
         isOwed
-        empty={<Empty>Nothing is owed. What is refused or released from now on appears here.</Empty>}
+        empty="Nothing is owed. What is refused or released from now on appears here."
       />
     </>
   );

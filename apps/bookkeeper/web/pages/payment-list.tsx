@@ -22,60 +22,44 @@ export function PaymentList({ label, search, seller, empty, isOwed = false }: Li
   const paging = usePaging(new URLSearchParams(search).toString());
   const { cursor } = paging;
   const page = useLive('GET /operator/payments', { query: { ...search, cursor } });
-  const { data } = page;
   return (
     <>
       <Reading of={page} />
-      {data?.payments.length === 0 && empty}
-      {data !== null && data.payments.length > 0 && (
-        <Payments {...{ label, seller, isOwed }} payments={data.payments} />
-      )}
-      <Pager paging={paging} next={data?.cursor ?? null} />
-    </>
-  );
-}
-
-interface PaymentsProps extends Pick<ListProps, 'label' | 'seller' | 'isOwed'> {
-  readonly payments: readonly ListedPayment[];
-}
-
-function Payments({ label, payments, seller, isOwed }: PaymentsProps) {
-  return (
-    <Table
-      label={label}
-      rows={payments}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          name: 'Time',
-          show: ({ id, at }) => (
-            <a href={linkTo('payments', id)}>
-              <Time at={at} />
-            </a>
-          ),
-        },
-        { name: 'State', show: ({ state }) => <State state={state} /> },
-        {
-          name: isOwed ? 'Owed' : 'Amount',
-          show: ({ amount, refunded, asset }) => {
-            if (amount === null) return 'unknown';
-            return showMoney(isOwed ? String(BigInt(amount) - BigInt(refunded)) : amount, asset, seller);
+      <Table
+        label={label}
+        rows={page.data?.payments}
+        empty={empty}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: 'Time',
+            show: ({ id, at }) => (
+              <a href={linkTo('payments', id)}>
+                <Time at={at} />
+              </a>
+            ),
           },
-          isNumber: true,
-        },
-        isOwed
-          ? { name: 'Reason', show: explain }
-          : {
-              name: 'Route',
-              show: ({ route, path, forOther }) => (forOther ? 'for another seller' : (path ?? route ?? 'none')),
+          { name: 'State', show: ({ state }) => <State state={state} /> },
+          {
+            name: isOwed ? 'Owed' : 'Amount',
+            show: ({ amount, refunded, asset }) => {
+              if (amount === null) return 'unknown';
+              return showMoney(isOwed ? String(BigInt(amount) - BigInt(refunded)) : amount, asset, seller);
             },
-        { name: 'Payer', show: ({ payer }) => (payer === null ? 'unknown' : <HexText text={payer} />) },
-        {
-          name: 'Transaction',
-          show: ({ transaction }) => (transaction === null ? 'none' : <HexText text={transaction} seller={seller} />),
-        },
-      ]}
-    />
+            isNumber: true,
+          },
+          isOwed
+            ? { name: 'Reason', show: explain }
+            : {
+                name: 'Route',
+                show: ({ route, path, forOther }) => (forOther ? 'for another seller' : (path ?? route ?? 'none')),
+              },
+          { name: 'Payer', show: ({ payer }) => (payer === null ? 'unknown' : <HexText text={payer} />) },
+          { name: 'Transaction', show: ({ transaction }) => <HexText text={transaction} seller={seller} /> },
+        ]}
+      />
+      <Pager paging={paging} next={page.data?.cursor ?? null} />
+    </>
   );
 }
 

@@ -46,21 +46,20 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerF
       <Facts
         facts={[
           ['State', <State key="state" state={state} />],
-          ...(reason === null ? [] : [['Reason', <Reason key="reason" code={reason} />] as const]),
-          ...(releaseReason === null || releaseReason === reason
-            ? []
-            : [['Released', <Reason key="released" code={releaseReason} />] as const]),
+          ['Reason', reason && <Reason key="reason" code={reason} />],
+          [
+            'Released',
+            releaseReason === reason ? null : releaseReason && <Reason key="released" code={releaseReason} />,
+          ],
           ['Amount', amount === null ? 'not known' : showMoney(amount, asset, seller)],
-          ...(refunded === '0' ? [] : [['Paid back', showMoney(refunded, asset, seller)] as const]),
+          ['Paid back', refunded === '0' ? null : showMoney(refunded, asset, seller)],
           ['Route', route ?? 'none'],
-          ...(path === null ? [] : [['Path', <Whole key="path" text={query ? `${path}?${query}` : path} />] as const]),
+          ['Path', path && <Whole key="path" text={query ? `${path}?${query}` : path} />],
           ['Scheme', scheme ?? 'not known'],
           ['Payer', payer === null ? 'not known' : <Whole key="payer" text={payer} />],
           ['Recipient', recipient === null ? 'not known' : <Whole key="to" text={recipient} />],
-          ...(forOther
-            ? [['Whose', 'another seller’s: the facilitator settled it, and you paid the gas'] as const]
-            : []),
-          ['Transaction', transaction === null ? 'none' : <HexText key="tx" text={transaction} seller={seller} />],
+          ['Whose', forOther ? 'another seller’s: the facilitator settled it, and you paid the gas' : null],
+          ['Transaction', <HexText key="tx" text={transaction} seller={seller} />],
           ['Request id', requestId ?? 'none'],
           ['Reference', <Whole key="id" text={id} />],
         ]}

@@ -3,7 +3,6 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { BOOKED_STATES } from '../../../../libs/book/src/bookings/booked-states.js';
 import type { SellerFacts } from '../data/format.js';
 import { go, linkTo } from '../data/route.js';
-import { Empty } from '../parts/parts.js';
 import { PaymentList } from './payment-list.js';
 
 /** Fields of the form; the names are those of the URL. */
@@ -64,16 +63,14 @@ export function PaymentsPage({ seller, query }: { seller: SellerFacts; query: UR
         search={{ ...toSearch(asked), limit: '50' }}
         seller={seller}
         empty={
-          <Empty>
-            {isNarrowed ? (
-              'No payment matches all of this. Search for the whole text: a hash, an address, an id or a path.'
-            ) : (
-              <>
-                The book has no payment yet. It begins when gateways, verifiers and workers run with{' '}
-                <code>BOOK=on</code>, and something is sold.
-              </>
-            )}
-          </Empty>
+          isNarrowed ? (
+            'No payment matches all of this. Search for the whole text: a hash, an address, an id or a path.'
+          ) : (
+            <>
+              The book has no payment yet. It begins when gateways, verifiers and workers run with <code>BOOK=on</code>,
+              and something is sold.
+            </>
+          )
         }
       />
     </>

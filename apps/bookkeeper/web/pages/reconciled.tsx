@@ -48,7 +48,7 @@ export function ReconciledSection({ seller }: { seller: SellerFacts }) {
             facts={[
               ['Unreconciled', showUnreconciled(data, seller)],
               ['Compared', data.comparedAt === null ? 'not yet' : <Time key="at" at={data.comparedAt} />],
-              ...(data.trouble === null ? [] : [['Trouble', data.trouble] as const]),
+              ['Trouble', data.trouble],
               ['Read until', data.readUntil === null ? 'nothing yet' : <Time key="until" at={data.readUntil} />],
               ['Newest block', data.block === null ? 'none' : String(data.block)],
               [
@@ -79,10 +79,7 @@ function Differences(props: { title: string; rows: readonly ListedDifference[]; 
         columns={[
           { name: 'Time', show: ({ at }) => <Time at={at} /> },
           { name: 'Amount', show: ({ amount, asset }) => showMoney(amount, asset, seller), isNumber: true },
-          {
-            name: 'Transaction',
-            show: ({ transaction }) => (transaction === null ? 'none' : <HexText text={transaction} seller={seller} />),
-          },
+          { name: 'Transaction', show: ({ transaction }) => <HexText text={transaction} seller={seller} /> },
           { name: 'Why', show: ({ reason }) => reason },
         ]}
       />

@@ -44,18 +44,18 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
                   </span>
                 ),
               ],
-              ...(data.approvalAbove === null
-                ? []
-                : [['Approval above, in all', showMoney(data.approvalAbove, data.asset, seller)] as const]),
+              ['Approval above, in all', data.approvalAbove && showMoney(data.approvalAbove, data.asset, seller)],
             ]}
           />
           <Notes preview={data} />
           <Ask
             // Another refund, amount or recipient is another question, which nobody has said yes to yet.
             key={[data.number, data.boughtAnswer, data.left, data.recipient?.address].join(' ')}
-            {...{ preview: data, seller, reload: preview.reload }}
+            preview={data}
+            seller={seller}
+            reload={preview.reload}
           />
-          {data.refunds.length > 0 && <Refunds {...{ seller }} preview={data} reload={preview.reload} />}
+          <Refunds seller={seller} preview={data} reload={preview.reload} />
         </>
       )}
     </>
@@ -151,10 +151,7 @@ function Refunds({ preview, seller, reload }: { preview: RefundPreview; seller: 
         { name: 'State', show: ({ state }) => <State state={state} /> },
         { name: 'Amount', show: ({ amount }) => showMoney(amount, preview.asset, seller), isNumber: true },
         { name: 'Job', show: ({ job }) => (job === null ? 'none' : <a href={linkTo('jobs', job)}>its job</a>) },
-        {
-          name: 'Transaction',
-          show: ({ transaction }) => (transaction === null ? 'none' : <HexText text={transaction} seller={seller} />),
-        },
+        { name: 'Transaction', show: ({ transaction }) => <HexText text={transaction} seller={seller} /> },
         { name: 'Note', show: (refund) => <Note refund={refund} reload={reload} /> },
       ]}
     />

@@ -24,7 +24,8 @@ export function WalletsPage({ seller }: { seller: SellerFacts }) {
       {data?.wallets.map((account) => (
         <Account
           key={`${account.role} ${account.name} ${account.chainId} ${account.address}`}
-          {...{ account, seller }}
+          account={account}
+          seller={seller}
           reload={accounts.reload}
         />
       ))}
@@ -47,32 +48,28 @@ function Account({ account, seller, reload }: { account: OperatorWallet; seller:
           ['Chain', String(chainId)],
           ['Coins for gas', account.balanceWei === null ? 'cannot be read' : showCoins(account.balanceWei)],
           ['Tokens', account.tokenBalance === null ? 'cannot be read' : showMoney(account.tokenBalance, null, seller)],
-          ...(account.refundable === null
-            ? []
-            : [['A refund can still pay', showMoney(account.refundable, null, seller)] as const]),
+          ['A refund can still pay', account.refundable && showMoney(account.refundable, null, seller)],
           ['Open jobs', String(account.openJobs)],
           ['In flight', String(account.inFlight)],
           ['Next nonce', account.nextNonce === null ? 'not adopted' : String(account.nextNonce)],
           ['Process', account.heldBy ?? 'none sends for it'],
-          ...(paused === null ? [] : [['Paused', paused.message] as const]),
-          ...(account.gap === null ? [] : [['Unused nonce', describeGap(account)] as const]),
+          ['Paused', paused && paused.message],
+          ['Unused nonce', account.gap && describeGap(account)],
         ]}
       />
-      {limits !== null && limits.length > 0 && (
-        <Table
-          label={`Limits of ${title}`}
-          rows={limits}
-          keyOf={({ asset }) => asset}
-          columns={[
-            { name: 'Token', show: ({ symbol }) => symbol },
-            { name: 'Left today', show: (limit) => showLimit(limit.leftToday, limit.decimals), isNumber: true },
-            { name: 'A day', show: (limit) => showLimit(limit.perDay, limit.decimals), isNumber: true },
-            { name: 'A job', show: (limit) => showLimit(limit.perOperation, limit.decimals), isNumber: true },
-            { name: 'Approval above', show: (limit) => showLimit(limit.approvalAbove, limit.decimals), isNumber: true },
-          ]}
-        />
-      )}
-      <PauseButton {...{ account, title, reload }} />
+      <Table
+        label={`Limits of ${title}`}
+        rows={limits ?? undefined}
+        keyOf={({ asset }) => asset}
+        columns={[
+          { name: 'Token', show: ({ symbol }) => symbol },
+          { name: 'Left today', show: (limit) => showLimit(limit.leftToday, limit.decimals), isNumber: true },
+          { name: 'A day', show: (limit) => showLimit(limit.perDay, limit.decimals), isNumber: true },
+          { name: 'A job', show: (limit) => showLimit(limit.perOperation, limit.decimals), isNumber: true },
+          { name: 'Approval above', show: (limit) => showLimit(limit.approvalAbove, limit.decimals), isNumber: true },
+        ]}
+      />
+      <PauseButton account={account} title={title} reload={reload} />
     </section>
   );
 }

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-import { RequestFailed, SessionContext } from '../data/api.js';
+import { SessionContext } from '../data/api.js';
 import { Failure } from './parts.js';
+import { useWork } from './work.js';
 
 interface WriteProps {
   /** Of the button, and of the question: `Approve this plan`. */
@@ -50,8 +51,7 @@ interface ConfirmProps extends Pick<WriteProps, 'act' | 'children' | 'run'> {
 
 function Confirm({ act, children, run, onDone, onClose }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<RequestFailed | null>(null);
+  const work = useWork();
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -59,28 +59,22 @@ function Confirm({ act, children, run, onDone, onClose }: ConfirmProps) {
     return () => element?.close();
   }, []);
   const doIt = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await run();
-      onClose();
-      onDone?.();
-    } catch (error) {
-      setProblem(error instanceof RequestFailed ? error : new RequestFailed(0, 'failed', String(error)));
-      setBusy(false);
-    }
+    await run();
+    onClose();
+    onDone?.();
   };
   return (
     <dialog ref={dialog} aria-labelledby="confirm" onClose={onClose}>
       <h2 id="confirm">{act}?</h2>
       {children}
       <p class="hint">It is recorded with the name of your API key.</p>
-      <Failure problem={problem} />
+      <Failure problem={work.problem} />
       <div class="buttons">
-        <button type="button" disabled={isBusy} onClick={onClose}>
+        <button type="button" disabled={work.isBusy} onClick={onClose}>
           No, go back
         </button>
-        <button type="button" class="main" disabled={isBusy} onClick={() => void doIt()}>
-          {isBusy ? 'Working…' : `Yes: ${act.toLowerCase()}`}
+        <button type="button" class="main" disabled={work.isBusy} onClick={() => void work.run(doIt)}>
+          {work.isBusy ? 'Working…' : `Yes: ${act.toLowerCase()}`}
         </button>
       </div>
     </dialog>

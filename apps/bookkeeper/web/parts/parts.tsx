@@ -64,16 +64,16 @@ export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }
 
+interface HexProps {
+  /** Null: there is none. */
+  readonly text: string | null;
+  readonly seller?: SellerFacts;
+  readonly kind?: 'tx' | 'address';
+}
+
 /** A hash or an address: its ends, and the whole as title; a link where the explorer has it. */
-export function HexText({
-  text,
-  seller,
-  kind = 'tx',
-}: {
-  text: string;
-  seller?: SellerFacts | null;
-  kind?: 'tx' | 'address';
-}) {
+export function HexText({ text, seller, kind = 'tx' }: HexProps) {
+  if (text === null) return 'none';
   const short = <code title={text}>{shorten(text)}</code>;
   const base = seller?.explorerUrl ?? null;
   if (base === null || !/^https?:\/\//.test(base)) return short;
@@ -95,10 +95,15 @@ export interface Column<Row> {
 export function Table<Row>(props: {
   label: string;
   columns: readonly Column<Row>[];
-  rows: readonly Row[];
+  /** Undefined: they are not read yet. */
+  rows: readonly Row[] | undefined;
   keyOf: (row: Row) => string | number;
+  /** What to do where there is no row. */
+  empty?: ComponentChildren;
 }) {
-  const { label, columns, rows, keyOf } = props;
+  const { label, columns, rows, keyOf, empty } = props;
+  if (rows === undefined) return null;
+  if (rows.length === 0) return empty === undefined ? null : <Empty>{empty}</Empty>;
   return (
     <table aria-label={label}>
       <thead>
@@ -125,11 +130,12 @@ export function Table<Row>(props: {
   );
 }
 
-/** Names and values. */
+/** Names and values; one whose value is null is left out. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  const shown = facts.filter(([, value]) => value !== null);
   return (
     <dl>
-      {facts.map(([name, value]) => (
+      {shown.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>

@@ -55,7 +55,9 @@ function createPlot(element: HTMLElement, series: readonly Series[]): uPlot {
   const axis = { stroke: colourOf('--dim'), grid: line, ticks: line };
   return new uPlot(
     {
-      ...{ width: element.clientWidth, height: HEIGHT, cursor: { y: false } },
+      width: element.clientWidth,
+      height: HEIGHT,
+      cursor: { y: false },
       axes: [
         axis,
         { ...axis, size: 64, values: (_plot, ticks) => ticks.map((tick) => String(Number(tick.toPrecision(6)))) },
@@ -64,7 +66,9 @@ function createPlot(element: HTMLElement, series: readonly Series[]): uPlot {
       series: [
         { label: 'Time' },
         ...series.map(({ name, colour }) => ({
-          ...{ label: name, stroke: colourOf(colour), width: 2 },
+          label: name,
+          stroke: colourOf(colour),
+          width: 2,
           points: { show: true, filter: findLone },
         })),
       ],

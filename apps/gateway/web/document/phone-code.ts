@@ -3,25 +3,11 @@ import { correction, generate } from 'lean-qr/nano';
 
 import { create, find } from './dom.js';
 
-const QUIET_MODULES = 4;
-
 /** A QR code of the URL, black on white whatever the colours of the page: cameras need it. */
 function drawCode(url: string): HTMLElement {
-  const code = generate(url, { minCorrectionLevel: correction.L });
-  const size = code.size + 2 * QUIET_MODULES;
   const canvas = create('canvas', { role: 'img', 'aria-label': 'QR code of the page that pays from your phone' });
-  [canvas.width, canvas.height] = [size, size];
-  const context = canvas.getContext('2d');
-  if (context !== null) {
-    context.fillStyle = '#fff';
-    context.fillRect(0, 0, size, size);
-    context.fillStyle = '#000';
-    for (let y = 0; y < code.size; y += 1) {
-      for (let x = 0; x < code.size; x += 1) {
-        if (code.get(x, y)) context.fillRect(x + QUIET_MODULES, y + QUIET_MODULES, 1, 1);
-      }
-    }
-  }
+  const code = generate(url, { minCorrectionLevel: correction.L });
+  code.toCanvas(canvas, { on: [0, 0, 0, 255], off: [255, 255, 255, 255] });
   return canvas;
 }
 
@@ -49,7 +35,8 @@ export async function readReportedHashes(base: string, reference: string): Promi
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ reference }),
-      ...{ cache: 'no-store', credentials: 'omit' },
+      cache: 'no-store',
+      credentials: 'omit',
     });
     if (!response.ok) return [];
     const { txHashes } = (await response.json()) as { txHashes?: unknown };

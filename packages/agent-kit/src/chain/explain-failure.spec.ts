@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { encodeErrorResult, encodeFunctionData, parseAbi, type Hex } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { useChain } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';
 import type { PlanDraft, StepFailures } from '../types/plan.js';
@@ -87,12 +87,11 @@ describe('keywords', () => {
 });
 
 describe('errors of a real chain', () => {
-  let chain: DevnetWithProtocols;
+  const chain = useChain({ protocols: true });
   let kit: AgentKit;
   let plan: PlanDraft;
 
   beforeAll(async () => {
-    chain = await startChain({ protocols: true });
     const { TokenTaker } = await readContracts();
     const code = await callRpc(chain.rpcUrl, 'eth_call', [{ data: TokenTaker.bytecode }, 'latest']);
     await callRpc(chain.rpcUrl, 'anvil_setCode', [TAKER, code]);
@@ -103,10 +102,6 @@ describe('errors of a real chain', () => {
       networkRetryDelayMs: 1,
       plugins: [draftPlugin(() => plan)],
     });
-  });
-
-  afterAll(async () => {
-    await chain.stop();
   });
 
   const fail = async (work: Promise<unknown>): Promise<AgentKitError> => {

@@ -1,30 +1,21 @@
 import type { Hex } from 'viem';
 
-import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { refusal, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 
 describe('the monitoring helper', () => {
-  let chain: Devnet;
-  let proxy: RpcProxy;
+  // A chain without a known explorer.
+  const chain = useChain({ chainId: 31_337 });
+  const proxy = useProxy(chain);
   let hash: Hex;
 
   beforeAll(async () => {
-    // A chain without a known explorer.
-    chain = await startChain({ chainId: 31_337 });
-    proxy = await startRpcProxy(chain.rpcUrl);
     hash = await transferTokens(chain, { amountBaseUnits: 1n });
   });
-
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
-
-  beforeEach(() => proxy.reset());
 
   const createKit = (options: AgentKitOptions = {}) =>
     new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
@@ -76,7 +67,7 @@ describe('the monitoring helper', () => {
   });
 
   it.each(['', '0x', `0x${'a'.repeat(63)}`, 'hash', null])('refuses the invalid hash %j', async (wrong) => {
-    await expect(createKit().monitorTransaction(wrong as Hex)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expectFailure(createKit().monitorTransaction(wrong as Hex), 'INVALID_INPUT');
     expect(lookUps()).toBe(0);
   });
 

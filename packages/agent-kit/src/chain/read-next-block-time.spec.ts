@@ -1,37 +1,30 @@
-import { createPublicClient, http } from 'viem';
-
 import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { expectFailure, useChain } from '../../../client/test/shared.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import { readNextBlockTime } from './read-next-block-time.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 
 describe('the time of the next block', () => {
-  let chain: DevnetWithProtocols;
-  beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-  });
-  afterAll(() => chain.stop());
+  const chain = useChain({ protocols: true });
 
-  const reader = () => createPublicClient({ transport: http(chain.rpcUrl) });
   /** The clock continues, but no block is made. */
   const stayQuiet = (seconds: number) => callRpc(chain.rpcUrl, 'evm_increaseTime', [seconds]);
 
   it('is the chain’s own, not that of its newest block', async () => {
     await stayQuiet(DAY_SECONDS);
-    const { timestamp } = await reader().getBlock();
-    const time = await readNextBlockTime(reader());
+    const { timestamp } = await chain.client.getBlock();
+    const time = await readNextBlockTime(chain.client);
     expect(time).toBeGreaterThanOrEqual(timestamp + BigInt(DAY_SECONDS));
     await callRpc(chain.rpcUrl, 'evm_mine');
-    expect((await reader().getBlock()).timestamp).toBeGreaterThanOrEqual(time);
+    expect((await chain.client.getBlock()).timestamp).toBeGreaterThanOrEqual(time);
   });
 
   it('is later than the newest block on a chain that is ahead of the clock', async () => {
     await callRpc(chain.rpcUrl, 'evm_mine');
-    const { timestamp } = await reader().getBlock();
-    expect(await readNextBlockTime(reader())).toBeGreaterThan(timestamp);
+    const { timestamp } = await chain.client.getBlock();
+    expect(await readNextBlockTime(chain.client)).toBeGreaterThan(timestamp);
   });
 
   it('allows a swap on a chain that was idle for a day', async () => {
@@ -44,7 +37,7 @@ describe('the time of the next block', () => {
     const kit = await createFundedKit(chain);
     await kit.stake('1');
     await kit.unstake('0.5');
-    await expect(kit.claimUnstaked()).rejects.toMatchObject({ code: 'PROTOCOL_FAILED' });
+    await expectFailure(kit.claimUnstaked(), 'PROTOCOL_FAILED');
     await stayQuiet(11);
     expect(await kit.claimUnstaked()).toMatchObject({ status: 'success' });
   });

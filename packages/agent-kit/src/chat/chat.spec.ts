@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { parseEther, type Hex } from 'viem';
 
@@ -15,20 +14,17 @@ import {
   type ChatStart,
 } from '../../../../test/harness/chat/start-chat.js';
 import { CTRL_C, CTRL_D } from '../../../../test/harness/chat/start-in-terminal.js';
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { listenLocally } from '../../../../tools/devnet/processes/listen-locally.js';
+import { useChain } from '../../../client/test/shared.js';
 
 const RECEIVER = '0x1111111111111111111111111111111111111111';
 const ESCAPE = '\u001b';
 
-let chain: Devnet;
+const chain = useChain();
 let standIn: ModelStandIn | undefined;
 let chat: Session | undefined;
 
-beforeAll(async () => {
-  chain = await startChain();
-});
-afterAll(() => chain.stop());
 afterEach(async () => {
   await chat?.kill();
   await standIn?.stop();
@@ -328,8 +324,7 @@ it('sends the conversation to the model alone, whatever tracing is set up for ot
     asked += 1;
     response.end('{}');
   });
-  await new Promise<void>((resolve) => tracer.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(tracer.address() as AddressInfo).port}`;
+  const { url, stop } = await listenLocally(tracer);
   try {
     const terminal = await startWith([{ toolCalls: [{ name: 'getERC20Balance', input: {} }] }, { text: 'Rich.' }], {
       // A program: its whole environment is that of the tracing.
@@ -349,7 +344,7 @@ it('sends the conversation to the model alone, whatever tracing is set up for ot
     expect(await terminal.exited).toBe(0);
     expect(asked).toBe(0);
   } finally {
-    tracer.close();
+    await stop();
   }
 });
 

@@ -7,7 +7,15 @@ import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
 import { VERSION } from '../version.js';
-import { confirmPlan, createChatCommands, runSession, TurnControl, watchTransactions } from './chat-session.js';
+import type { PromptFacts } from './chat-agent.js';
+import {
+  confirmPlan,
+  createChatCommands,
+  runSession,
+  showTurn,
+  TurnControl,
+  watchTransactions,
+} from './chat-session.js';
 import { completeLine, createCommandLine } from './command-line.js';
 import { createCommands } from './commands/commands.js';
 import { createRemoteModel } from './models/create-remote-model.js';
@@ -25,8 +33,6 @@ import {
   type ChatArguments,
   type WalletSettings,
 } from './read-settings.js';
-import { showTurn } from './show-turn.js';
-import { createSystemPrompt, type PromptFacts } from './system-prompt.js';
 import { openTerminal, type Terminal, type TerminalStreams } from './terminal.js';
 
 /** Where the chat acts, when its caller has chosen it and no prompt is needed. */
@@ -186,7 +192,7 @@ async function createModelAnswer({
   terminal,
   facts,
 }: AnswerParts & { model: BaseChatModel; facts: PromptFacts }): Promise<Answer> {
-  const { createChatAgent, createLangChainTools } = await loadFramework();
+  const { createChatAgent, createLangChainTools, createSystemPrompt } = await loadFramework();
   // Shows the plan of each write, and asks for approval.
   const tools = createLangChainTools(kit, { plans: 'none', confirm });
   const agent = createChatAgent({ model, tools, systemPrompt: createSystemPrompt(facts) });

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
+import { TOOLSETS } from '../operations/toolsets.js';
 import { KIT_SETTINGS_USAGE } from '../settings/kit-settings-usage.js';
-import { TOOLSETS } from '../tools/toolsets.js';
 import type { McpArguments } from './run-mcp.js';
 
 export const MCP_SETTINGS_HELP = `

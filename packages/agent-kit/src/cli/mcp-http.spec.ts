@@ -1,15 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { createPublicClient, http, parseEther, type Hex } from 'viem';
+import { parseEther, type Hex } from 'viem';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { useChain, useFolder } from '../../../client/test/shared.js';
 import { sharedValidators } from '../../test/shared-validators.js';
 import { createMcpCommand } from './mcp-command.js';
 import { runMcp } from './run-mcp.js';
@@ -34,23 +31,19 @@ async function serve(args: string[], env: Record<string, string>) {
 }
 
 describe('the MCP server over HTTP', () => {
-  let chain: DevnetWithProtocols;
-  let directory: string;
+  const chain = useChain({ protocols: true });
+  const directory = useFolder(beforeAll, afterAll);
   let served: Awaited<ReturnType<typeof serve>>;
   let env: Record<string, string>;
 
   beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-    directory = await mkdtemp(join(tmpdir(), 'mcp-http-'));
     const { privateKey } = chain.accounts[2]!;
-    env = { RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: privateKey, TOLLGATE_STATE_DIR: directory, MCP_KEY: KEY };
+    env = { RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: privateKey, TOLLGATE_STATE_DIR: directory(), MCP_KEY: KEY };
     served = await serve(['--http', '0'], env);
   });
 
   afterAll(async () => {
     expect(await served.stop()).toBe(0);
-    await rm(directory, { recursive: true });
-    await chain.stop();
   });
 
   async function connect(answer?: 'accept' | 'decline', key = KEY) {
@@ -60,25 +53,25 @@ describe('the MCP server over HTTP', () => {
     const client = new Client({ name: 'spec', version: '1' }, { capabilities, jsonSchemaValidator: sharedValidators });
     if (answer)
       client.setRequestHandler(ElicitRequestSchema, () => ({
-        ...{ action: answer, content: { confirm: answer === 'accept' } },
+        action: answer,
+        content: { confirm: answer === 'accept' },
       }));
     await client.connect(transport);
     return client;
   }
 
   const transfer = { name: 'transfer', arguments: { amount: '0.25', to: RECEIVER } };
-  const balance = () => createPublicClient({ transport: http(chain.rpcUrl) }).getBalance({ address: RECEIVER });
 
   it('serves several clients at once, each with its own person', async () => {
     const [asking, other, silent] = [await connect('accept'), await connect('decline'), await connect()];
     const { structuredContent } = await asking.callTool({ name: 'getAccount' });
     expect(structuredContent).toMatchObject({ status: 'success', address: chain.accounts[2]!.address });
-    const before = await balance();
+    const before = await chain.balanceOf(RECEIVER);
     const results = await Promise.all([asking, other, silent].map((client) => client.callTool(transfer)));
     expect(results.map(({ structuredContent: shown }) => (shown as { status: string }).status)).toEqual([
       ...['success', 'declined', 'declined'],
     ]);
-    expect((await balance()) - before).toBe(parseEther('0.25'));
+    expect((await chain.balanceOf(RECEIVER)) - before).toBe(parseEther('0.25'));
     for (const client of [asking, other, silent]) await client.close();
   });
 

@@ -1,36 +1,26 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { createPublicClient, http, numberToHex, parseEther, parseUnits, toHex, type Hex } from 'viem';
+import { numberToHex, parseEther, parseUnits, toHex, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { useChain, useFolder } from '../../../client/test/shared.js';
 import { startMcpClient, startMcpProgram } from '../../test/start-mcp-client.js';
 
-let chain: DevnetWithProtocols;
-let directory: string;
+const chain = useChain({ protocols: true });
+const directory = useFolder(beforeAll, afterAll);
 let receivers = 0x7000;
 const open: { close(): Promise<unknown> }[] = [];
 
-beforeAll(async () => {
-  chain = await startChain({ protocols: true });
-  directory = await mkdtemp(join(tmpdir(), 'mcp-plans-'));
-});
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
 });
-afterAll(async () => {
-  await chain.stop();
-  await rm(directory, { recursive: true });
-});
 
 const newReceiver = (): Hex => numberToHex(receivers++, { size: 20 });
-const reader = () => createPublicClient({ transport: http(chain.rpcUrl) });
 
 /** A client without elicitation, so that it cannot ask its person, and a server for an account of the devnet. */
 async function start(args: string[], account = 0, env: Record<string, string> = {}, startServer = startMcpClient) {
   const { privateKey } = chain.accounts[account]!;
-  const wallet = { RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: privateKey, TOLLGATE_STATE_DIR: directory };
+  const wallet = { RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: privateKey, TOLLGATE_STATE_DIR: directory() };
   const started = await startServer(args, { ...wallet, ...env });
   open.push(started);
   const { client, stderr } = started;
@@ -53,12 +43,12 @@ describe('plans over MCP', () => {
   it('are neither shown nor executed without the flag', async () => {
     const { tools, call } = await start([]);
     expect(tools.filter(({ name }) => /plan/i.test(name))).toEqual([]);
-    const sent = await reader().getTransactionCount({ address: chain.accounts[0]!.address });
+    const sent = await chain.nonceOf(chain.accounts[0]!.address);
     expect(await call('transfer', { amount: '1', to: newReceiver() })).toMatchObject({
       status: 'declined',
       suggestion: expect.stringContaining('--execute-plans'),
     });
-    expect(await reader().getTransactionCount({ address: chain.accounts[0]!.address })).toBe(sent);
+    expect(await chain.nonceOf(chain.accounts[0]!.address)).toBe(sent);
   });
 
   it('are executed with the flag: a swap in two steps, and a look at what it moved', async () => {
@@ -109,7 +99,7 @@ describe('plans over MCP', () => {
     const results = await Promise.all([1, 2, 3].map(() => call('executePlan', shown)));
     expect(results.map(({ status, code }) => code ?? status).sort()).toEqual(['PLAN_USED', 'PLAN_USED', 'success']);
     expect(await call('executePlan', shown)).toMatchObject({ isError: true, code: 'PLAN_USED' });
-    expect(await reader().getBalance({ address: to })).toBe(parseEther('0.25'));
+    expect(await chain.balanceOf(to)).toBe(parseEther('0.25'));
     expect(await call('transfer', { amount: '1', to })).toMatchObject({
       status: 'declined',
       suggestion: expect.stringMatching(/planTransfer.*executePlan/),
@@ -125,11 +115,11 @@ describe('plans over MCP', () => {
     const to = newReceiver();
     const shown = await planTransfer(first.call, to);
     expect(await other.call('executePlan', shown)).toMatchObject({ isError: true, code: 'UNKNOWN_PLAN' });
-    expect(await reader().getBalance({ address: to })).toBe(0n);
+    expect(await chain.balanceOf(to)).toBe(0n);
   });
 
   it('stay under the policy', async () => {
-    const file = join(directory, 'policy.json');
+    const file = join(directory(), 'policy.json');
     await writeFile(file, JSON.stringify({ maxPerOperation: { '0x0': '0.6' }, maxPerDay: { '0x0': '1' } }));
     const { call } = await start(['--execute-plans'], 0, { POLICY_FILE: file });
     const to = newReceiver();
@@ -140,7 +130,7 @@ describe('plans over MCP', () => {
     const [one, two] = [await planTransfer(call, to, '0.6'), await planTransfer(call, to, '0.6')];
     expect(await call('executePlan', one)).toMatchObject({ status: 'success' });
     expect(await call('executePlan', two)).toMatchObject({ isError: true, code: 'POLICY_VIOLATION' });
-    expect(await reader().getBalance({ address: to })).toBe(parseEther('0.6'));
+    expect(await chain.balanceOf(to)).toBe(parseEther('0.6'));
   });
 
   it('are absent from a read-only server, which has no flag to execute them', async () => {

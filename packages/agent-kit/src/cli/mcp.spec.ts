@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 
-import { createPublicClient, http, parseEther, type Hex } from 'viem';
+import { parseEther, type Hex } from 'viem';
 import { z } from 'zod';
 
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { useChain, useFolder } from '../../../client/test/shared.js';
 import { MCP_PROGRAM, startMcpClient, startMcpProgram } from '../../test/start-mcp-client.js';
 import { CATALOG } from '../operations/catalog.js';
 import type { ReadOperation } from '../operations/define/operation.js';
@@ -17,30 +16,23 @@ import { runMcp } from './run-mcp.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000000b2';
 
-let chain: DevnetWithProtocols;
-let stateDirectory: string;
+const chain = useChain({ protocols: true });
+const stateDirectory = useFolder(beforeAll, afterAll);
 const open: { close(): Promise<unknown> }[] = [];
 
 beforeAll(async () => {
-  chain = await startChain({ protocols: true });
-  stateDirectory = await mkdtemp(join(tmpdir(), 'mcp-'));
   const { rpcUrl, accounts } = chain;
-  await writeFile(join(stateDirectory, 'dev.json'), JSON.stringify({ rpcUrl, accounts }));
+  await writeFile(join(stateDirectory(), 'dev.json'), JSON.stringify({ rpcUrl, accounts }));
 });
 afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
 });
-afterAll(async () => {
-  await chain.stop();
-  await rm(stateDirectory, { recursive: true });
-});
 
-const balanceOf = (address: Hex) => createPublicClient({ transport: http(chain.rpcUrl) }).getBalance({ address });
 const key = () => chain.accounts[1]!.privateKey;
 
 /** The server on the devnet of this spec. */
 async function start(args: string[], answer?: 'accept' | 'decline', env: Record<string, string> = {}) {
-  const started = await startMcpClient(args, { TOLLGATE_STATE_DIR: stateDirectory, ...env }, answer);
+  const started = await startMcpClient(args, { TOLLGATE_STATE_DIR: stateDirectory(), ...env }, answer);
   open.push(started);
   return started;
 }
@@ -73,7 +65,7 @@ async function run(
 
 describe('the MCP server', () => {
   it('serves the devnet that runs, with every operation, and reports it on stderr only', async () => {
-    const started = await startMcpProgram([], { TOLLGATE_STATE_DIR: stateDirectory });
+    const started = await startMcpProgram([], { TOLLGATE_STATE_DIR: stateDirectory() });
     open.push(started);
     const { client, faults, stderr } = started;
     const { tools } = await client.listTools();
@@ -114,27 +106,27 @@ describe('the MCP server', () => {
 
   it('refuses to send for a client that cannot ask', async () => {
     const { client } = await start([]);
-    const before = await balanceOf(RECEIVER);
+    const before = await chain.balanceOf(RECEIVER);
     const result = await client.callTool(transfer);
     expect(result).toMatchObject({ isError: true, structuredContent: { status: 'declined', code: 'DECLINED' } });
-    expect(await balanceOf(RECEIVER)).toBe(before);
+    expect(await chain.balanceOf(RECEIVER)).toBe(before);
   });
 
   it('sends a transaction that the person at the client approved', async () => {
     const { client, asked } = await start([], 'accept');
-    const before = await balanceOf(RECEIVER);
+    const before = await chain.balanceOf(RECEIVER);
     const result = await client.callTool(transfer);
     expect(result).toMatchObject({ isError: false, structuredContent: { status: 'success' } });
     expect(asked).toEqual([expect.stringContaining(RECEIVER)]);
-    expect((await balanceOf(RECEIVER)) - before).toBe(parseEther('0.25'));
+    expect((await chain.balanceOf(RECEIVER)) - before).toBe(parseEther('0.25'));
   });
 
   it('sends without asking when started so, with the account of a key file', async () => {
-    const keyFile = join(stateDirectory, 'key');
+    const keyFile = join(stateDirectory(), 'key');
     await writeFile(keyFile, `${key()}\n`);
     const env = { RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY_FILE: keyFile };
     const { client, asked, stderr } = await start(['--yes'], 'decline', env);
-    const before = await balanceOf(RECEIVER);
+    const before = await chain.balanceOf(RECEIVER);
     // All run together: each uses a nonce of its own.
     const results = await Promise.all([
       client.callTool(transfer),
@@ -143,14 +135,14 @@ describe('the MCP server', () => {
     ]);
     for (const result of results) expect(result.structuredContent).toMatchObject({ status: 'success' });
     expect(asked).toEqual([]);
-    expect((await balanceOf(RECEIVER)) - before).toBe(parseEther('0.75'));
+    expect((await chain.balanceOf(RECEIVER)) - before).toBe(parseEther('0.75'));
     expect(stderr()).toContain(`for ${chain.accounts[1]!.address} on 127.0.0.1`);
     expect(stderr()).not.toContain(key().slice(2, 20));
   });
 
   it('can be started by npm, whose banner stays away', async () => {
     const child = spawn('npm', ['run', 'mcp', '--silent', '--', '--read-only'], {
-      env: { ...process.env, TOLLGATE_STATE_DIR: stateDirectory },
+      env: { ...process.env, TOLLGATE_STATE_DIR: stateDirectory() },
     });
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     child.stdin.write(`${JSON.stringify(ping)}\n`);
@@ -165,7 +157,7 @@ describe('the MCP server', () => {
 });
 
 describe('the MCP program', () => {
-  const devnet = () => ({ TOLLGATE_STATE_DIR: stateDirectory });
+  const devnet = () => ({ TOLLGATE_STATE_DIR: stateDirectory() });
 
   it('ends with its client', async () => {
     const end = await run([], devnet(), (child) => child.stdin?.end());
@@ -188,10 +180,10 @@ describe('the MCP program', () => {
   it.each(['has none', 'has one that was killed'])(
     'names every missing setting at once: the folder %s',
     async (what) => {
-      const folder = join(stateDirectory, what === 'has none' ? 'nowhere' : 'killed');
+      const folder = join(stateDirectory(), what === 'has none' ? 'nowhere' : 'killed');
       if (what !== 'has none') {
         await mkdir(folder);
-        await copyFile(join(stateDirectory, 'dev.json'), join(folder, 'dev.json'));
+        await copyFile(join(stateDirectory(), 'dev.json'), join(folder, 'dev.json'));
         await writeFile(join(folder, 'dev.pid'), `${2 ** 30} 12345`);
       }
       const end = await run(['--nonsense'], { TOLLGATE_STATE_DIR: folder });
@@ -208,7 +200,9 @@ describe('the MCP program', () => {
       { unknown: [] },
       { ...devnet(), RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: `${key()}ff` },
       {
-        ...{ stdin: new PassThrough(), stdout: new PassThrough(), stopRequest: new Promise(() => undefined) },
+        stdin: new PassThrough(),
+        stdout: new PassThrough(),
+        stopRequest: new Promise(() => undefined),
         stderr: (line) => (stderr += line),
       },
     );

@@ -7,9 +7,9 @@ import { wasDevnetKilled } from '@tollgate/client/dev-place';
 
 import { AgentKit } from '../agent-kit.js';
 import { loadPackages } from '../load-packages.js';
+import { isToolset, TOOLSETS, type Toolset } from '../operations/toolsets.js';
 import { readKitSettings, readSetting, readStateDirectory, type Environment } from '../settings/read-kit-settings.js';
 import type { OperationRunner } from '../tools/run-operation.js';
-import { isToolset, TOOLSETS, type Toolset } from '../tools/toolsets.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { ServedHttp } from './serve-http.js';
 
@@ -192,7 +192,8 @@ function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
     });
   }
   return {
-    ...{ toolsets, http },
+    toolsets,
+    http,
     rpcUrl: settings.rpcUrl,
     privateKey: settings.privateKey,
     kit: devnet?.explorerUrl ? { explorerUrl: devnet.explorerUrl, ...kit } : kit,

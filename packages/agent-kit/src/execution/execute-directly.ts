@@ -2,10 +2,9 @@ import { signAndSend, type SignedTransaction } from '@tollgate/client';
 import { PaymentError } from '@tollgate/protocol';
 import type { Log, TransactionReceipt } from 'viem';
 
-import { explainFailure } from '../chain/explain-failure.js';
+import { explainFailure, retryNetwork } from '../chain/explain-failure.js';
 import { createExplorerUrl, createTimeOut } from '../chain/monitor-transaction.js';
 import { readFailure } from '../chain/read-outcome.js';
-import { retryNetwork } from '../chain/retry-network.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
 import { readAllowance } from '../tokens/balance.js';

@@ -1,6 +1,6 @@
 import type { SignedTransaction } from '@tollgate/client';
 
-import { retryNetwork } from '../chain/retry-network.js';
+import { retryNetwork } from '../chain/explain-failure.js';
 import { estimateOf } from '../plan/limit-gas.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';

@@ -1,10 +1,10 @@
-import { createPublicClient, erc20Abi, http, parseEther, type Hex } from 'viem';
+import { erc20Abi, parseEther, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 
 import { LAGS, startLaggingNode, type Lag } from '../../../../test/harness/network/lagging-node.js';
 import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { useChain } from '../../../client/test/shared.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import type { ToolResult } from '../types/tool-result.js';
 
@@ -12,13 +12,8 @@ const LATE_MS = 400;
 const NEVER_MS = 600_000;
 
 describe('behind a node that is late', () => {
-  let chain: DevnetWithProtocols;
-  beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-  });
-  afterAll(() => chain.stop());
+  const chain = useChain({ protocols: true });
 
-  const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
   const newReceiver = (): Hex => privateKeyToAddress(generatePrivateKey());
   /** A kit with funds that its node knows of. */
   const lateKit = async (lags: readonly Lag[], behindMs: number, attempts = 500) => {
@@ -39,7 +34,7 @@ describe('behind a node that is late', () => {
       await node.stop();
       expect(results.map(({ status }) => status)).toEqual(['success', 'success']);
       expect(new Set(results.map(({ result }) => result)).size).toBe(2);
-      expect(await client().getBalance({ address: to })).toBe(parseEther('1'));
+      expect(await chain.balanceOf(to)).toBe(parseEther('1'));
     },
   );
 
@@ -62,7 +57,7 @@ describe('behind a node that is late', () => {
     expect(result.warnings).toEqual([expect.stringContaining(`USDC for ${spender} may still stand`)]);
     const args = [kit.address, spender] as const;
     const token = { address: chain.asset, abi: erc20Abi } as const;
-    expect(await client().readContract({ ...token, functionName: 'allowance', args })).toBe(1_000_000n);
+    expect(await chain.client.readContract({ ...token, functionName: 'allowance', args })).toBe(1_000_000n);
   });
 
   it('in its state, the balance that is shown is that after the transfer', async () => {
@@ -89,6 +84,6 @@ describe('behind a node that is late', () => {
     await proxy.stop();
     expect(result).toMatchObject({ status: 'failed', code: 'NONCE_TAKEN' });
     expect(result.error).toContain(`${String(by)} was mined with its nonce`);
-    expect(await client().getBalance({ address: to })).toBe(0n);
+    expect(await chain.balanceOf(to)).toBe(0n);
   });
 });

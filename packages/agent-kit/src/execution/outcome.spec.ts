@@ -1,20 +1,10 @@
-import {
-  createPublicClient,
-  encodeFunctionData,
-  erc20Abi,
-  http,
-  numberToHex,
-  parseAbi,
-  parseUnits,
-  type Address,
-} from 'viem';
+import { encodeFunctionData, erc20Abi, numberToHex, parseAbi, parseUnits, type Address } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
 import { createTrader, type Trader } from '../../../../test/harness/agents/trader.js';
-import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep } from '../tokens/create-steps.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
@@ -29,8 +19,8 @@ const takerAbi = parseAbi([
 ]);
 
 describe('the execution of a plan', () => {
-  let chain: DevnetWithProtocols;
-  let proxy: RpcProxy;
+  const chain = useChain({ protocols: true });
+  const proxy = useProxy(chain);
   let deployer: Trader;
   let taker: Address;
   let stubborn: Token;
@@ -40,8 +30,6 @@ describe('the execution of a plan', () => {
   let account = 0;
 
   beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-    proxy = await startRpcProxy(chain.rpcUrl);
     deployer = createTrader(chain, 8);
     const { TokenTaker, StubbornToken } = await readContracts();
     const deploy = async ({ abi, bytecode }: typeof TokenTaker) =>
@@ -51,13 +39,7 @@ describe('the execution of a plan', () => {
     stubborn = { address, symbol: 'STUB', decimals: 6, isNative: false, isListed: false };
   });
 
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
-
   beforeEach(async () => {
-    proxy.reset();
     await setClosed(false);
     account++;
     kit = createKit();
@@ -98,14 +80,7 @@ describe('the execution of a plan', () => {
     }),
     failures: { errors: takerAbi, codes: { Closed: 'INSUFFICIENT_MARGIN' } },
   });
-  const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
-  const allowance = () =>
-    client().readContract({
-      address: stubborn.address,
-      abi: erc20Abi,
-      functionName: 'allowance',
-      args: [kit.address, taker],
-    });
+  const allowance = () => chain.allowanceOf(stubborn.address, kit.address, taker);
   const approveByHand = async (amount: string) => {
     const { to, data } = approval(amount);
     plan = draft([{ to, data }]);
@@ -241,8 +216,8 @@ describe('the execution of a plan', () => {
     plan = draft([approval('5'), take('5')]);
     const made = await kit.plan('tryOut', {});
     await setClosed(true);
-    await expect(kit.execute(made)).rejects.toMatchObject({ code: 'INSUFFICIENT_MARGIN' });
-    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'INSUFFICIENT_MARGIN' });
+    await expectFailure(kit.execute(made), 'INSUFFICIENT_MARGIN');
+    await expectFailure(kit.plan('tryOut', {}), 'INSUFFICIENT_MARGIN');
     expect(events).toEqual([]);
     await setClosed(false);
     expect(await kit.execute(made)).toMatchObject({ status: 'success' });
@@ -283,7 +258,7 @@ describe('the execution of a plan', () => {
     expect(warnings).toEqual([expect.stringMatching(/^low balance: 0\.009999999999999999 SEI now, about 0\.009/)]);
     expect(preview).toContain(`warning  ${warnings![0]}`);
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0x0']);
-    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    await expectFailure(kit.plan('tryOut', {}), 'INSUFFICIENT_FUNDS');
     expect(events).toHaveLength(2);
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, '0xd3c21bcecceda1000000']);
   });
@@ -313,14 +288,11 @@ describe('the execution of a plan', () => {
       failures: { returnCodes },
     };
     plan = draft([step]);
-    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({
-      code: 'INSUFFICIENT_COLLATERAL',
-      message: expect.stringContaining('collateral'),
-    });
+    await expectFailure(kit.plan('tryOut', {}), 'INSUFFICIENT_COLLATERAL', expect.stringContaining('collateral'));
     hideRefusals(0n);
     const result = await kit.run('tryOut', {});
     expect(result).toMatchObject({ status: 'failed', code: 'INSUFFICIENT_COLLATERAL' });
-    expect(await client().getTransactionReceipt({ hash: result.result! })).toMatchObject({ status: 'success' });
+    expect(await chain.client.getTransactionReceipt({ hash: result.result! })).toMatchObject({ status: 'success' });
     expect(names()).toEqual(['transactionSubmitted', 'transactionFailed']);
   });
 
@@ -328,10 +300,10 @@ describe('the execution of a plan', () => {
     const cUsdc = chain.contracts.lending.markets.USDC;
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [chain.payTo, 1n] });
     plan = draft([{ to: cUsdc, data, failures: ERC20_FAILURES }]);
-    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'REVERTED' });
+    await expectFailure(kit.plan('tryOut', {}), 'REVERTED');
     hideRefusals(1n);
     const result = await kit.run('tryOut', {});
     expect(result).toMatchObject({ status: 'failed', code: 'REVERTED' });
-    expect(await client().getTransactionReceipt({ hash: result.result! })).toMatchObject({ status: 'success' });
+    expect(await chain.client.getTransactionReceipt({ hash: result.result! })).toMatchObject({ status: 'success' });
   });
 });

@@ -1,9 +1,9 @@
-import { createPublicClient, encodeFunctionData, http, parseAbi, parseEther } from 'viem';
+import { encodeFunctionData, parseAbi, parseEther } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { useChain } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
@@ -13,25 +13,14 @@ describe.each([
   ['a block per transaction', {}],
   ['a block each second', { blockTimeSeconds: 1 }],
 ])('many operations of one account at once, with %s', (_, options) => {
-  let chain: DevnetWithProtocols;
+  const chain = useChain({ protocols: true, ...options });
   const count = 'blockTimeSeconds' in options ? 4 : 20;
-
-  beforeAll(async () => {
-    chain = await startChain({ protocols: true, ...options });
-  });
-
-  afterAll(async () => {
-    await chain.stop();
-  });
 
   const createKit = (account: number) =>
     new AgentKit(chain.accounts[account]!.privateKey, 'offline', {
       rpcUrl: chain.rpcUrl,
       monitor: { intervalMs: 100 },
     });
-  const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
-  const nonce = (address: AgentKit['address'], blockTag: 'latest' | 'pending') =>
-    client().getTransactionCount({ address, blockTag });
 
   it.each([
     ['one kit', 0, 1],
@@ -39,16 +28,16 @@ describe.each([
   ])('completes all of %s', async (_name, account, kits) => {
     const own = Array.from({ length: kits }, () => createKit(account));
     const { address } = own[0]!;
-    const before = await nonce(address, 'latest');
+    const before = await chain.nonceOf(address, 'latest');
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [RECEIVER, '0x0']);
     const results = await Promise.all(
       Array.from({ length: count }, (__, index) => own[index % kits]!.run('transfer', { amount: '0.5', to: RECEIVER })),
     );
     expect(results.map(({ status }) => status)).toEqual(Array(count).fill('success'));
     expect(new Set(results.map(({ result }) => result)).size).toBe(count);
-    expect(await client().getBalance({ address: RECEIVER })).toBe(parseEther('0.5') * BigInt(count));
-    expect(await nonce(address, 'latest')).toBe(before + count);
-    expect(await nonce(address, 'pending')).toBe(before + count);
+    expect(await chain.balanceOf(RECEIVER)).toBe(parseEther('0.5') * BigInt(count));
+    expect(await chain.nonceOf(address, 'latest')).toBe(before + count);
+    expect(await chain.nonceOf(address, 'pending')).toBe(before + count);
   });
 
   it('leaves no nonce gap when one in the middle is refused', async () => {
@@ -62,11 +51,11 @@ describe.each([
       monitor: { intervalMs: 100 },
       plugins: [draftPlugin(() => draft([{ to: TAKER, data }]))],
     });
-    const before = await nonce(kit.address, 'latest');
+    const before = await chain.nonceOf(kit.address, 'latest');
     const send = () => kit.run('transfer', { amount: '0.1', to: RECEIVER });
     const settled = await Promise.allSettled([send(), kit.run('tryOut', {}), send()]);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(await nonce(kit.address, 'latest')).toBe(before + 2);
-    expect(await nonce(kit.address, 'pending')).toBe(before + 2);
+    expect(await chain.nonceOf(kit.address, 'latest')).toBe(before + 2);
+    expect(await chain.nonceOf(kit.address, 'pending')).toBe(before + 2);
   });
 });

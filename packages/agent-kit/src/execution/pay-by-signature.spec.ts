@@ -3,11 +3,11 @@ import { encodeJsonHeader, PERMIT2_ADDRESS, type SignedPayment } from '@tollgate
 import { encodeFunctionData, erc20Abi, getAddress, numberToHex, parseEther, type Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { readBalance } from '../../../../tools/devnet/chain/read-balance.js';
 import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { startPaidServer } from '../../../client/test/paid-server.js';
+import { expectFailure, useChain, useOpened } from '../../../client/test/shared.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../../../client/test/signing-shop.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
@@ -17,7 +17,8 @@ const BY_PERMIT2 = { extra: { assetTransferMethod: 'permit2' } };
 const PERMIT2 = getAddress(PERMIT2_ADDRESS);
 
 describe('paying servers that settle signatures', () => {
-  let chain: Devnet;
+  const chain = useChain();
+  const open = useOpened();
   let kit: AgentKit;
   let shops: Record<1 | 2, SigningShop>;
   let shop: SigningShop;
@@ -26,7 +27,9 @@ describe('paying servers that settle signatures', () => {
   async function createKit(options: AgentKitOptions = {}): Promise<AgentKit> {
     const { payments, ...others } = options;
     const created = new AgentKit(generatePrivateKey(), 'offline', {
-      ...{ rpcUrl: chain.rpcUrl, networkRetryDelayMs: 0, ...others },
+      rpcUrl: chain.rpcUrl,
+      networkRetryDelayMs: 0,
+      ...others,
       payments: { store: new MemoryPaymentStore(), priceTimeoutMs: 3_000, ...payments },
     });
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [created.address, 1_000_000n] });
@@ -44,13 +47,9 @@ describe('paying servers that settle signatures', () => {
     };
 
   beforeAll(async () => {
-    chain = await startChain();
     shops = { 1: await startSigningShop(chain, 1), 2: await startSigningShop(chain, 2) };
   });
-  afterAll(async () => {
-    await Promise.all(Object.values(shops).map((one) => one.close()));
-    await chain.stop();
-  });
+  afterAll(() => Promise.all(Object.values(shops).map((one) => one.close())));
   beforeEach(() => {
     shop = shops[2];
     for (const one of Object.values(shops)) Object.assign(one, { offer: {}, others: [], interfere: [], shown: [] });
@@ -63,7 +62,10 @@ describe('paying servers that settle signatures', () => {
     expect(plan.summary).toContain(`Pay 0.001 USDC by a signature (EIP-3009) to ${chain.payTo} for ${shop.url}`);
     expect([plan.gasEstimate, plan.warnings]).toEqual([{ gas: 0n, feeWei: 0n }, undefined]);
     expect(await kit.execute(plan)).toMatchObject({
-      ...{ status: 'success', amount: '0.001', authorization: expect.stringMatching(/^0x/), transactions: [] },
+      status: 'success',
+      amount: '0.001',
+      authorization: expect.stringMatching(/^0x/),
+      transactions: [],
       answer: { body: 'the goods' },
     });
     expect(await spent()).toBe(1_000n);
@@ -96,7 +98,7 @@ describe('paying servers that settle signatures', () => {
   it('approves Permit2 as its options say, shows that in the plan, and pays by signatures from then on', async () => {
     shop.offer = BY_PERMIT2;
     kit = await createKit({ payments: { permit2Allowance: '0.05' } });
-    await expect(kit.plan('payForResource', { url: shop.url })).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    await expectFailure(kit.plan('payForResource', { url: shop.url }), 'INSUFFICIENT_FUNDS');
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, numberToHex(parseEther('1'))]);
     const plan = await kit.plan('payForResource', { url: shop.url });
     expect(plan.recipients).toEqual([chain.payTo, PERMIT2]);
@@ -114,7 +116,8 @@ describe('paying servers that settle signatures', () => {
     const plan = await kit.plan('payForResource', { url: shop.url });
     shop.offer = {};
     expect(await kit.execute(plan)).toMatchObject({
-      ...{ status: 'failed', code: 'PLAN_EXPIRED' },
+      status: 'failed',
+      code: 'PLAN_EXPIRED',
       transactions: [{ hash: expect.stringMatching(/^0x/) }],
     });
     expect(shop.shown).toEqual([]);
@@ -150,17 +153,14 @@ describe('paying servers that settle signatures', () => {
     shop.offer = BY_PERMIT2;
     kit = await createKit({ payments: { permit2Allowance: '0.05' }, policy: { contracts: [chain.asset] } });
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, numberToHex(parseEther('1'))]);
-    await expect(buy()).rejects.toMatchObject({
-      code: 'POLICY_VIOLATION',
-      message: expect.stringContaining(PERMIT2),
-    });
+    await expectFailure(buy(), 'POLICY_VIOLATION', expect.stringContaining(PERMIT2));
   });
 
   it('pays by a signature only what it planned to pay by a signature', async () => {
     kit = await createKit();
     const plan = await kit.plan('payForResource', { url: shop.url });
     shop.offer = BY_PERMIT2;
-    await expect(kit.execute(plan)).rejects.toMatchObject({ code: 'PLAN_EXPIRED' });
+    await expectFailure(kit.execute(plan), 'PLAN_EXPIRED');
     expect(shop.shown).toEqual([]);
   });
 
@@ -169,7 +169,8 @@ describe('paying servers that settle signatures', () => {
     const body = JSON.stringify({ success: false, errorReason: 'insufficient funds\n in the facilitator' });
     shop.interfere.push((response) => void response.writeHead(400, { 'content-type': 'application/json' }).end(body));
     expect(await buy()).toMatchObject({
-      ...{ status: 'failed', code: 'PAYMENT_FAILED' },
+      status: 'failed',
+      code: 'PAYMENT_FAILED',
       // A caller that looks for the keyword of another error does not find it.
       error: 'The payment was sent, but the answer has status 400: "INSUFFICIENT FUNDS in the facilitator".',
     });
@@ -177,17 +178,13 @@ describe('paying servers that settle signatures', () => {
 
   it('has no plan for a transfer without gas, and no event of one', async () => {
     kit = await createKit();
-    const server = await startPaidServer(chain);
+    const server = await open(startPaidServer(chain));
     const seen: SentTransaction[] = [];
     kit.on('transactionSubmitted', (sent) => seen.push(sent));
-    try {
-      await expect(kit.payForResource(server.url)).rejects.toMatchObject({
-        code: 'INSUFFICIENT_FUNDS',
-        message: expect.stringContaining('insufficient funds'),
-      });
-      expect([seen, server.paid()]).toEqual([[], []]);
-    } finally {
-      await server.close();
-    }
+    await expect(kit.payForResource(server.url)).rejects.toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      message: expect.stringContaining('insufficient funds'),
+    });
+    expect([seen, server.paid()]).toEqual([[], []]);
   });
 });

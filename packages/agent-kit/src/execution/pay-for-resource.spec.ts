@@ -1,34 +1,27 @@
 import { createWallet, fetchWithPayment, MemoryPaymentStore, type PaymentStore, type Wallet } from '@tollgate/client';
 import { nonceOf } from '@tollgate/client/internal';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import {
-  listTransfers,
-  startPaidServer,
-  type Interference,
-  type PaidServer,
-} from '../../../client/test/paid-server.js';
+import { listTransfers, startPaidServer, type Interference } from '../../../client/test/paid-server.js';
+import { expectFailure, useChain, useOpened, useServer } from '../../../client/test/shared.js';
 import { startSigningShop } from '../../../client/test/signing-shop.js';
 import { createContext } from '../../test/create-context.js';
 import { payForResource } from '../operations/payment.js';
-import type { PaymentSettings } from './execution-context.js';
+import type { ExecutionContext } from './execution-context.js';
 import { executePayment } from './pay-for-resource.js';
 
 describe('executePayment', () => {
-  let chain: Devnet;
-  let server: PaidServer;
+  const chain = useChain();
+  const open = useOpened();
+  const server = useServer(() => startPaidServer(chain));
   let wallet: Wallet;
-  let settings: PaymentSettings & { store: PaymentStore };
+  let settings: ExecutionContext['payments'] & { store: PaymentStore };
   let paidBefore: number;
 
   beforeAll(async () => {
-    chain = await startChain();
     const account = chain.accounts[0]!.privateKey;
     wallet = createWallet({ account, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
   });
-  afterAll(() => chain.stop());
   beforeEach(async () => {
-    server = await startPaidServer(chain);
     settings = {
       fetch,
       store: new MemoryPaymentStore(),
@@ -38,7 +31,6 @@ describe('executePayment', () => {
     };
     paidBefore = (await listTransfers(chain, wallet.address)).length;
   });
-  afterEach(() => server.close());
 
   const plan = async () => payForResource.plan({ url: server.url }, await createContext(chain));
   const transfers = async () => (await listTransfers(chain, wallet.address)).slice(paidBefore);
@@ -63,24 +55,20 @@ describe('executePayment', () => {
   });
 
   it('redeems a signature that another client of the same store made, and returns the answer', async () => {
-    const shop = await startSigningShop(chain, 2);
-    try {
-      const { chainId, asset: address } = chain;
-      const assets = [{ network: 'chain-testnet', chainId, address, decimals: 6 }];
-      shop.interfere = Array.from({ length: 20 }, () => (response) => void response.destroy());
-      const { store } = settings;
-      const other = fetchWithPayment(fetch, wallet, { assets, maxAmount: '0.001', store, deadlineMs: 500 });
-      await expect(other(shop.url)).rejects.toMatchObject({ code: 'payment_unredeemed' });
-      shop.interfere = [];
-      const { payment } = await plan();
-      const outcome = await executePayment({ payment: { ...payment!, url: shop.url } }, { ...settings, wallet });
-      const nonces = new Set(shop.shown.map((shown) => nonceOf(shown.payment)));
-      const [authorization] = nonces;
-      expect(outcome).toMatchObject({ kind: 'answered', txHash: null, authorization, body: 'the goods' });
-      expect([nonces.size, (await transfers()).length]).toEqual([1, 1]);
-    } finally {
-      await shop.close();
-    }
+    const shop = await open(startSigningShop(chain, 2));
+    const { chainId, asset: address } = chain;
+    const assets = [{ network: 'chain-testnet', chainId, address, decimals: 6 }];
+    shop.interfere = Array.from({ length: 20 }, () => (response) => void response.destroy());
+    const { store } = settings;
+    const other = fetchWithPayment(fetch, wallet, { assets, maxAmount: '0.001', store, deadlineMs: 500 });
+    await expectFailure(other(shop.url), 'payment_unredeemed');
+    shop.interfere = [];
+    const { payment } = await plan();
+    const outcome = await executePayment({ payment: { ...payment!, url: shop.url } }, { ...settings, wallet });
+    const nonces = new Set(shop.shown.map((shown) => nonceOf(shown.payment)));
+    const [authorization] = nonces;
+    expect(outcome).toMatchObject({ kind: 'answered', txHash: null, authorization, body: 'the goods' });
+    expect([nonces.size, (await transfers()).length]).toEqual([1, 1]);
   });
 
   it('limits the time for reading the price again', async () => {
@@ -125,6 +113,6 @@ describe('executePayment', () => {
   });
 
   it('refuses a plan without a payment', async () => {
-    await expect(executePayment({}, { ...settings, wallet })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expectFailure(executePayment({}, { ...settings, wallet }), 'INVALID_INPUT');
   });
 });

@@ -12,7 +12,7 @@ import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
-import type { ExecutionContext, PaymentSettings } from './execution-context.js';
+import type { ExecutionContext } from './execution-context.js';
 import { readSettledAmount, readNamedSettlement } from './read-settlement.js';
 
 interface Sent {
@@ -41,7 +41,7 @@ interface Answered extends Sent, PaidAnswer {
  */
 export async function executePayment(
   { payment: terms }: Pick<Plan, 'payment'>,
-  options: PaymentSettings & { wallet: Wallet; onEvent?: (event: PaymentEvent) => void },
+  options: ExecutionContext['payments'] & { wallet: Wallet; onEvent?: (event: PaymentEvent) => void },
 ): Promise<PaymentOutcome> {
   if (!terms) throw new AgentKitError('INVALID_INPUT', 'The plan has no payment.');
   const { wallet, onEvent, priceTimeoutMs = PRICE_TIMEOUT_MS, headers, ...settings } = options;

@@ -1,16 +1,10 @@
-import { createPublicClient, http, parseEther, type Hex } from 'viem';
+import { parseEther, type Hex } from 'viem';
 
-import {
-  refusal,
-  startRpcProxy,
-  type Interception,
-  type RpcProxy,
-  type RpcReply,
-} from '../../../../test/harness/network/rpc-proxy.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { refusal, type Interception, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
-import { NETWORK_RETRY_DELAY_MS } from '../chain/retry-network.js';
+import { NETWORK_RETRY_DELAY_MS } from '../chain/explain-failure.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 const AMOUNT = parseEther('1');
@@ -24,24 +18,13 @@ const lose =
   };
 
 describe('after signing, the same bytes are sent again when in doubt:', () => {
-  let chain: DevnetWithProtocols;
-  let proxy: RpcProxy;
+  const chain = useChain({ protocols: true });
+  const proxy = useProxy(chain);
   let kit: AgentKit;
   let failures: unknown[];
   let index = 0;
 
-  beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-    proxy = await startRpcProxy(chain.rpcUrl);
-  });
-
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
-
   beforeEach(async () => {
-    proxy.reset();
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [RECEIVER, '0x0']);
     // An account of its own, so that the tests do not affect each other.
     kit = createKit(chain.accounts[index++ % chain.accounts.length]!.privateKey);
@@ -58,12 +41,10 @@ describe('after signing, the same bytes are sent again when in doubt:', () => {
       explorerUrl: 'https://explorer.example/',
     });
 
-  const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
-  const received = () => client().getBalance({ address: RECEIVER });
   const send = () => kit.run('transfer', { amount: '1', to: RECEIVER });
   const sentBytes = () =>
     proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').map(({ params }) => params[0]);
-  const nonce = (blockTag: 'latest' | 'pending') => client().getTransactionCount({ address: kit.address, blockTag });
+  const nonce = (blockTag: 'latest' | 'pending') => chain.nonceOf(kit.address, blockTag);
 
   let passed = 0;
   const losses: [string, Interception][] = [
@@ -90,7 +71,7 @@ describe('after signing, the same bytes are sent again when in doubt:', () => {
     proxy.intercept('eth_sendRawTransaction', interception);
     const result = await send();
     expect(result).toMatchObject({ status: 'success', result: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
-    expect(await received()).toBe(AMOUNT);
+    expect(await chain.balanceOf(RECEIVER)).toBe(AMOUNT);
     expect(await nonce('pending')).toBe(before + 1);
     expect(new Set(sentBytes()).size).toBe(1);
     expect(failures).toEqual([]);
@@ -100,7 +81,7 @@ describe('after signing, the same bytes are sent again when in doubt:', () => {
     proxy.intercept('eth_sendRawTransaction', lose(refusal(-32000, 'already known')));
     proxy.intercept('eth_getTransactionByHash', () => ({ body: '{"jsonrpc":"2.0","id":1,"result":null}' }));
     expect(await send()).toMatchObject({ status: 'success' });
-    expect(await received()).toBe(AMOUNT);
+    expect(await chain.balanceOf(RECEIVER)).toBe(AMOUNT);
   });
 
   it.each([
@@ -110,7 +91,7 @@ describe('after signing, the same bytes are sent again when in doubt:', () => {
   ])('throws when the node refuses with "%s": nothing was sent', async (message, code, keyword) => {
     const before = await nonce('latest');
     proxy.intercept('eth_sendRawTransaction', () => refusal(-32000, message));
-    await expect(send()).rejects.toMatchObject({ code, message: expect.stringContaining(keyword) });
+    await expectFailure(send(), code, expect.stringContaining(keyword));
     expect(sentBytes()).toHaveLength(1);
     expect(failures).toEqual([]);
     expect(await nonce('pending')).toBe(before);
@@ -127,7 +108,7 @@ describe('after signing, the same bytes are sent again when in doubt:', () => {
     );
     expect(await send()).toMatchObject({ status: 'success' });
     expect(estimates).toBe(2);
-    expect(await received()).toBe(AMOUNT);
+    expect(await chain.balanceOf(RECEIVER)).toBe(AMOUNT);
   });
 
   it('throws when the network stays down before signing', async () => {
@@ -166,7 +147,7 @@ describe('after signing, the same bytes are sent again when in doubt:', () => {
     expect(await send()).toMatchObject({ status: 'success' });
     expect(await nonce('pending')).toBe(before + 2);
     await expect(callRpc(chain.rpcUrl, 'eth_sendRawTransaction', [bytes])).rejects.toThrow(/nonce/);
-    expect(await received()).toBe(2n * AMOUNT);
+    expect(await chain.balanceOf(RECEIVER)).toBe(2n * AMOUNT);
   });
 
   it('continues behind a transaction that timed out and is mined later', async () => {
@@ -178,7 +159,7 @@ describe('after signing, the same bytes are sent again when in doubt:', () => {
     const next = send();
     expect(await next).toMatchObject({ status: 'success' });
     expect(await nonce('latest')).toBe(before + 2);
-    expect(await received()).toBe(2n * AMOUNT);
+    expect(await chain.balanceOf(RECEIVER)).toBe(2n * AMOUNT);
     expect(await kit.monitorTransaction(late.result!)).toMatchObject({
       status: 'success',
       transactionHash: late.result,

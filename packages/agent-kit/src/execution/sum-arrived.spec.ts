@@ -1,21 +1,19 @@
 import { encodeAbiParameters, encodeEventTopics, erc20Abi, type Address, type Hex, type Log } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { useChain } from '../../../client/test/shared.js';
 import { createContext } from '../../test/create-context.js';
 import { sumArrived } from './sum-arrived.js';
 
 const STRANGER = '0x00000000000000000000000000000000000bad01';
 
-let chain: DevnetWithProtocols;
+const chain = useChain({ protocols: true });
 let context: Awaited<ReturnType<typeof createContext>>;
 let account: Address;
 
 beforeAll(async () => {
-  chain = await startChain({ protocols: true });
   account = chain.accounts[0]!.address;
   context = await createContext(chain);
 });
-afterAll(() => chain.stop());
 
 function logOf(address: Address, from: Address, to: Address, value: bigint): Log {
   const topics = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer', args: { from, to } }) as [Hex, ...Hex[]];

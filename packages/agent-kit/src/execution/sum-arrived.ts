@@ -1,10 +1,11 @@
 import { isAddressEqual, type Log } from 'viem';
 
-import { describeMove, readTransfer, type TokenMove, type Transfer } from '../tokens/transfers.js';
+import { describeMove, readTransfer, type Transfer } from '../tokens/transfers.js';
+import type { ToolResult } from '../types/tool-result.js';
 import type { ExecutionContext } from './execution-context.js';
 
 /** What has arrived of one token, as its contract's logs say: the logs of an unlisted one may be false. */
-export type ArrivedToken = Pick<TokenMove, 'token' | 'amount' | 'amountBaseUnits'>;
+type ArrivedToken = NonNullable<ToolResult['arrived']>[number];
 
 // Each may cost a request to the chain.
 const MOST_ARRIVALS = 10;

@@ -1,29 +1,18 @@
 import { parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
-import { createPublicClient, decodeFunctionData, erc20Abi, http, type Address, type Hex } from 'viem';
+import { decodeFunctionData, type Address, type Hex } from 'viem';
 
 import { createFeeTokenPool, openPools } from '../../../../test/harness/stack/create-pool.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { expectFailure, useChain } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import { findPools, positionManagerAbi } from '../protocols/uniswap-v3-pools.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
 import type { Plan } from '../types/plan.js';
 
-let chain: DevnetWithProtocols;
-beforeAll(async () => {
-  chain = await startChain({ protocols: true });
-});
-afterAll(async () => {
-  await chain.stop();
-});
+const chain = useChain({ protocols: true });
 
-const client = () => createPublicClient({ transport: http(chain.rpcUrl) });
 const kitOf = (index: number) => new AgentKit(chain.accounts[index]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
 const { tokens, uniswapV3 } = DEVNET_CONTRACTS;
-const balanceOf = (address: Address, owner: Address) =>
-  client().readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] });
-const allowanceOf = (address: Address, owner: Address, spender: Address) =>
-  client().readContract({ address, abi: erc20Abi, functionName: 'allowance', args: [owner, spender] });
 
 /** All calls in the multicall of a plan's last step. */
 function callsOf(plan: Plan) {
@@ -42,17 +31,17 @@ async function open(kit: AgentKit, ...pair: [string, string, string, string]): P
 describe('addLiquidity', () => {
   it('deposits the part of the two amounts that fits the price, and leaves no approval', async () => {
     const kit = kitOf(0);
-    const before = await Promise.all([tokens.USDC, tokens.WBTC].map((token) => balanceOf(token, kit.address)));
+    const before = await Promise.all([tokens.USDC, tokens.WBTC].map((token) => chain.balanceOf(kit.address, token)));
     const plan = await kit.plan('addLiquidity', { tokenA: 'USDC', tokenB: 'WBTC', amountA: '9000', amountB: '0.1' });
     // 0.1 WBTC match 6,000 USDC: no more than that is approved or sent.
     expect(plan.preview).toMatch(/^Add (6000|5999\.9999\d+) USDC and 0\.1 WBTC to their pool with a fee of 0\.3 %\n/);
     expect(await kit.execute(plan)).toMatchObject({ status: 'success' });
-    const after = await Promise.all([tokens.USDC, tokens.WBTC].map((token) => balanceOf(token, kit.address)));
+    const after = await Promise.all([tokens.USDC, tokens.WBTC].map((token) => chain.balanceOf(kit.address, token)));
     expect(before.map((balance, index) => balance - after[index]!)).toEqual(
       plan.spends.map(({ amountBaseUnits }) => amountBaseUnits),
     );
     for (const token of [tokens.USDC, tokens.WBTC]) {
-      expect(await allowanceOf(token, kit.address, uniswapV3.positionManager)).toBe(0n);
+      expect(await chain.allowanceOf(token, kit.address, uniswapV3.positionManager)).toBe(0n);
     }
     expect((await kit.getLiquidityPositions()).positions).toEqual([
       {
@@ -79,7 +68,7 @@ describe('addLiquidity', () => {
     expect(plan.steps.at(-1)!.value / 10n ** 9n).toBe(parseTokenAmount('20', 9));
     expect(callsOf(plan).map(({ functionName }) => functionName)).toEqual(['mint', 'refundETH']);
     expect(await kit.execute(plan)).toMatchObject({ status: 'success' });
-    expect(await client().getBalance({ address: uniswapV3.positionManager })).toBe(0n);
+    expect(await chain.balanceOf(uniswapV3.positionManager)).toBe(0n);
   });
 
   it('finds the exact amounts for any offer: even with no slippage the pool accepts', async () => {
@@ -109,7 +98,7 @@ describe('addLiquidity', () => {
     const kit = kitOf(2);
     const plan = await kit.plan('addLiquidity', { tokenA: 'USDC', tokenB: 'WSEI', amountA: '100', amountB: '200' });
     expect(await kitOf(3).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
-    await expect(kit.execute(plan)).rejects.toMatchObject({ code: 'SLIPPAGE' });
+    await expectFailure(kit.execute(plan), 'SLIPPAGE');
   });
 
   it.each([
@@ -120,7 +109,7 @@ describe('addLiquidity', () => {
     ['more than there is', { tokenA: 'USDC', tokenB: 'WSEI', amountB: '5000' }, 'INSUFFICIENT_BALANCE'],
   ])('refuses %s', async (_, change, code) => {
     const input = { amountA: '1', amountB: '1', ...change };
-    await expect(kitOf(4).plan('addLiquidity', input)).rejects.toMatchObject({ code });
+    await expectFailure(kitOf(4).plan('addLiquidity', input), code);
   });
 
   it('refuses a token that keeps a part of each transfer', async () => {
@@ -142,7 +131,7 @@ describe('addLiquidity', () => {
       ] as const;
       await openPools(chain, [{ fee: 500, sides, isNarrow: true }]);
       const { factory } = uniswapV3;
-      const [forged, honest] = await findPools(client(), factory, { ...pair, feeTiers: [500, 3_000] });
+      const [forged, honest] = await findPools(chain.client, factory, { ...pair, feeTiers: [500, 3_000] });
       expect(forged!.liquidity).toBeGreaterThan(honest!.liquidity);
     });
 
@@ -163,8 +152,8 @@ describe('addLiquidity', () => {
 
     it('takes a named pool at the price of the largest one, without a warning', async () => {
       const { factory } = uniswapV3;
-      const [largest] = await findPools(client(), factory, { ...pair, feeTiers: [3_000] });
-      const held = (address: Address) => balanceOf(address, largest!.pool);
+      const [largest] = await findPools(chain.client, factory, { ...pair, feeTiers: [3_000] });
+      const held = (address: Address) => chain.balanceOf(largest!.pool, address);
       const sides = [
         { address: tokens.USDC, amount: (await held(tokens.USDC)) / 1_000n },
         { address: tokens.WBTC, amount: (await held(tokens.WBTC)) / 1_000n },
@@ -203,7 +192,7 @@ describe('removeLiquidity', () => {
     const result = await kit.execute(half);
     expect(result).toMatchObject({ status: 'success' });
     const after = await readBoth(kit.address);
-    const { gasUsed, effectiveGasPrice } = await client().getTransactionReceipt({ hash: result.result! });
+    const { gasUsed, effectiveGasPrice } = await chain.client.getTransactionReceipt({ hash: result.result! });
     const gained: Record<string, bigint> = {
       SEI: after.SEI - before.SEI + gasUsed * effectiveGasPrice,
       USDC: after.USDC - before.USDC,
@@ -215,7 +204,7 @@ describe('removeLiquidity', () => {
     expect((await kit.getLiquidityPositions()).positions).toHaveLength(1);
     expect(await kit.removeLiquidity(positionId)).toMatchObject({ status: 'success' });
     expect((await kit.getLiquidityPositions()).positions).toEqual([]);
-    await expect(kit.removeLiquidity(positionId)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expectFailure(kit.removeLiquidity(positionId), 'INVALID_INPUT');
   });
 
   it('pays out the fees that the position earned', async () => {
@@ -226,9 +215,9 @@ describe('removeLiquidity', () => {
     const earned = [positions[0]!.tokenA, positions[0]!.tokenB].find(({ token }) => token.ticker === 'USDC')!;
     // 0.3 % of 10,000, of which this position owns one percent.
     expect(Number(earned.fees)).toBeGreaterThan(0.2);
-    const before = await balanceOf(tokens.USDC, kit.address);
+    const before = await chain.balanceOf(kit.address, tokens.USDC);
     await kit.removeLiquidity(positionId);
-    const gained = (await balanceOf(tokens.USDC, kit.address)) - before;
+    const gained = (await chain.balanceOf(kit.address, tokens.USDC)) - before;
     expect(gained).toBe(parseTokenAmount(earned.amount, 6) + parseTokenAmount(earned.fees, 6));
   });
 
@@ -236,7 +225,7 @@ describe('removeLiquidity', () => {
     const kit = kitOf(7);
     const plan = await kit.plan('removeLiquidity', { positionId: await open(kit, 'USDC', 'WSEI', '100', '200') });
     expect(await kitOf(3).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
-    await expect(kit.execute(plan)).rejects.toMatchObject({ code: 'SLIPPAGE' });
+    await expectFailure(kit.execute(plan), 'SLIPPAGE');
   });
 
   it.each(['1', '999999'])('does not touch position %s of another owner', async (positionId) => {
@@ -248,8 +237,8 @@ describe('removeLiquidity', () => {
 
   async function readBoth(owner: Address) {
     return {
-      SEI: await client().getBalance({ address: owner }),
-      USDC: await balanceOf(tokens.USDC, owner),
+      SEI: await chain.balanceOf(owner),
+      USDC: await chain.balanceOf(owner, tokens.USDC),
     };
   }
 });

@@ -2,38 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
-import { createPublicClient, encodeFunctionData, erc20Abi, http, toHex, type Address, type Hash } from 'viem';
+import { encodeFunctionData, erc20Abi, toHex, type Address, type Hash } from 'viem';
 
 import { createTrader } from '../../../../test/harness/agents/trader.js';
 import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { createFeeTokenPool, createPool, openPools } from '../../../../test/harness/stack/create-pool.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { DEPLOYER, sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
+import { expectFailure, useChain } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import { uniswapV3Swap } from '../protocols/swap/uniswap-v3.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 
-let chain: DevnetWithProtocols;
-beforeAll(async () => {
-  chain = await startChain({ protocols: true });
-});
-afterAll(async () => {
-  await chain.stop();
-});
+const chain = useChain({ protocols: true });
 
-const client = () => createPublicClient({ transport: http(chain.rpcUrl), pollingInterval: 20 });
 const kitOf = (index: number, options = {}) =>
   new AgentKit(chain.accounts[index]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, ...options });
 
 /** `SEI` is the native coin. */
-async function balanceOf(owner: Address, symbol: string): Promise<bigint> {
-  if (symbol === 'SEI') return client().getBalance({ address: owner });
-  const address = chain.contracts.tokens[symbol as 'USDC'];
-  return client().readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] });
-}
+const balanceOf = (owner: Address, symbol: string) =>
+  chain.balanceOf(owner, symbol === 'SEI' ? undefined : chain.contracts.tokens[symbol as 'USDC']);
 const DECIMALS: Record<string, number> = { USDC: 6, WBTC: 8, WSEI: 18, SEI: 18 };
 
 describe('swap', () => {
@@ -52,7 +42,9 @@ describe('swap', () => {
     const result = await kit.execute(plan);
     expect(result).toMatchObject({ status: 'success', fromToken: from, toToken: to, amount });
     const after = await Promise.all([from, to].map((token) => balanceOf(kit.address, token)));
-    const receipts = await Promise.all(result.transactions.map(({ hash }) => client().getTransactionReceipt({ hash })));
+    const receipts = await Promise.all(
+      result.transactions.map(({ hash }) => chain.client.getTransactionReceipt({ hash })),
+    );
     const gasWei = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n);
     const sold = before[0]! - after[0]! - (from === 'SEI' ? gasWei : 0n);
     const bought = after[1]! - before[1]! + (to === 'SEI' ? gasWei : 0n);
@@ -77,10 +69,10 @@ describe('swap', () => {
     const kit = kitOf(1);
     const plan = await kit.plan('swap', { amount: '1000', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 });
     expect(await kitOf(2).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
-    const nonce = await client().getTransactionCount({ address: kit.address });
+    const nonce = await chain.nonceOf(kit.address);
     const refusal = { code: 'SLIPPAGE', message: expect.stringContaining('slippage') };
     await expect(kit.execute(plan)).rejects.toMatchObject(refusal);
-    expect(await client().getTransactionCount({ address: kit.address })).toBe(nonce);
+    expect(await chain.nonceOf(kit.address)).toBe(nonce);
   });
 
   it('reports a swap as failed if another swap in the same block moved the price, and keeps the money', async () => {
@@ -107,7 +99,7 @@ describe('swap', () => {
       return hash;
     };
     const result = await kit.execute(plan);
-    const receipt = await client().getTransactionReceipt({ hash: (await overtaking)! });
+    const receipt = await chain.client.getTransactionReceipt({ hash: (await overtaking)! });
     expect(receipt).toMatchObject({ status: 'success', transactionIndex: 0 });
     expect(result).toMatchObject({ status: 'failed', code: 'SLIPPAGE', error: expect.stringContaining('slippage') });
     expect(result.transactions).toHaveLength(1);
@@ -127,20 +119,15 @@ describe('swap', () => {
     expect(await minimumOf(kitOf(0, { slippageBps: 30 }))).toBe(leastAt(30n));
     expect(await minimumOf(kitOf(0, { slippageBps: 30 }), 7)).toBe(leastAt(7n));
     expect(await minimumOf(kitOf(0), 0)).toBe(parseTokenAmount(expected, 18));
-    await expect(minimumOf(kitOf(0), 5_001)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-    await expect(minimumOf(kitOf(0, { policy: { maxSlippageBps: 50 } }))).rejects.toMatchObject({
-      code: 'POLICY_VIOLATION',
-    });
+    await expectFailure(minimumOf(kitOf(0), 5_001), 'INVALID_INPUT');
+    await expectFailure(minimumOf(kitOf(0, { policy: { maxSlippageBps: 50 } })), 'POLICY_VIOLATION');
   });
 
   it.each([
     ['USDC', 'WSEI', '1000000.000001', 'INSUFFICIENT_BALANCE'],
     ['0x0', 'USDC', '99999999', 'INSUFFICIENT_FUNDS'],
   ])('compares the balance of %s in base units first', async (fromToken, toToken, amount, code) => {
-    await expect(kitOf(3).swap(amount, fromToken, toToken)).rejects.toMatchObject({
-      code,
-      message: 'Insufficient balance for swap',
-    });
+    await expectFailure(kitOf(3).swap(amount, fromToken, toToken), code, 'Insufficient balance for swap');
   });
 
   it('accepts any realistic amount of a token with 6 decimals, down to base units', async () => {
@@ -154,9 +141,7 @@ describe('swap', () => {
     ['USDC', 'USDC'],
     ['0x0', 'SEI'],
   ])('does not swap %s for %s', async (fromToken, toToken) => {
-    await expect(kitOf(0).plan('swap', { amount: '1', fromToken, toToken })).rejects.toMatchObject({
-      code: 'INVALID_INPUT',
-    });
+    await expectFailure(kitOf(0).plan('swap', { amount: '1', fromToken, toToken }), 'INVALID_INPUT');
   });
 
   it('wraps and unwraps one to one, without a pool', async () => {
@@ -217,7 +202,7 @@ describe('swap', () => {
     );
     const plugin = uniswapV3Swap({
       ...DEVNET_CONTRACTS.uniswapV3,
-      ...{ wrappedNative: chain.contracts.tokens.WSEI },
+      wrappedNative: chain.contracts.tokens.WSEI,
       chainIds: [chain.chainId],
       via,
       feeTiers,

@@ -1,7 +1,7 @@
 import { assertSecureUrl, readOffers, type Offers, type PaymentSigners } from '@tollgate/client/internal';
 
 import { AgentKitError } from '../types/agent-kit-error.js';
-import type { OwnHeaders, PricedRequest } from '../types/priced-request.js';
+import type { OwnHeaders, PricedRequest } from '../types/plan.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';
 import { explainUnpaid } from './explain-payment-error.js';
 import { createInit } from './priced-request.js';

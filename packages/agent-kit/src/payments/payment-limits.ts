@@ -2,7 +2,7 @@ import type { PaymentStore } from '@tollgate/client';
 import { isVolatile } from '@tollgate/client/internal';
 import { isAddressEqual, type Address } from 'viem';
 
-import type { OwnHeaders } from '../types/priced-request.js';
+import type { OwnHeaders } from '../types/plan.js';
 import type { Token } from '../types/token.js';
 
 /** The default maximum price of one answer: whole units of a token worth about a dollar. */
@@ -10,39 +10,52 @@ const DEFAULT_MAX_PAYMENT = '0.01';
 
 export const PRICE_TIMEOUT_MS = 10_000;
 
-/** The limits of payments at servers that answer 402. A server's answer never extends them. */
-export interface PaymentLimits {
-  /** The gates' name for the chain, for example `chain-testnet`. */
-  network: string;
-  tokens: readonly Token[];
-  /** The maximum price of one answer, as decimal text in whole units, if the inputs contain none. */
-  maxAmount: string;
+/** How a kit pays at servers that answer 402. */
+export interface PaymentSettings {
+  /** The maximum price of a resource when the inputs contain none, as decimal text in the token's unit; default 0.01. */
+  maxAmount?: string;
+  /** Where payments are stored to survive a crash; default: where the paying client stores them. */
+  store?: PaymentStore | 'memory';
   /** Allow payments over plain HTTP to other machines too; default false. */
   allowInsecureHttp?: boolean;
   /** Time limit for reading a price; default 10,000. */
   priceTimeoutMs?: number;
+  /**
+   * The allowance to give Permit2, as decimal text in the token's unit, when an offer needs it and the present one is
+   * too low. Default: none is given, and such an offer is refused.
+   */
+  permit2Allowance?: string;
+  /**
+   * Headers for the requests to an origin: `{ 'https://api.example.com': { authorization: 'Bearer …' } }`. They are in
+   * no plan and no result, and inputs cannot replace them.
+   */
+  headers?: OwnHeaders;
+}
+
+/** The limits of payments on a chain. A server's answer never extends them. */
+export interface PaymentLimits extends Omit<PaymentSettings, 'store'> {
+  /** The gates' name for the chain, for example `chain-testnet`. */
+  network: string;
+  tokens: readonly Token[];
+  maxAmount: string;
   /** Whether a signature is preferred to a transfer: where payments are lost with the process. Default false. */
   prefersSignatures?: boolean;
-  /** The allowance to give Permit2 if it is too low, as decimal text in whole units; if omitted, none is given. */
-  permit2Allowance?: string;
-  /** Headers of the program's own. */
-  headers?: OwnHeaders;
 }
 
 /** The limits on a chain, with the decimals of our own list; undefined if gates accept none of its tokens. */
 export function createPaymentLimits(
   { payments }: { payments?: { network: string; tokens: readonly Address[] } },
   listed: readonly Token[],
-  options: Partial<Omit<PaymentLimits, 'network' | 'tokens' | 'prefersSignatures'>> & {
-    store?: PaymentStore | 'memory';
-  } = {},
+  options: PaymentSettings = {},
 ): PaymentLimits | undefined {
   if (!payments) return undefined;
   const { store, ...others } = options;
   const tokens = listed.filter((token) => payments.tokens.some((payable) => isAddressEqual(payable, token.address)));
   return {
     ...others,
-    ...{ network: payments.network, tokens, maxAmount: options.maxAmount ?? DEFAULT_MAX_PAYMENT },
+    network: payments.network,
+    tokens,
+    maxAmount: options.maxAmount ?? DEFAULT_MAX_PAYMENT,
     prefersSignatures: isVolatile(store),
   };
 }

@@ -1,7 +1,7 @@
 import { parseJson } from '@tollgate/client/internal';
 import { stringToBytes } from 'viem';
 
-import type { OwnHeaders, PricedRequest } from '../types/priced-request.js';
+import type { OwnHeaders, PricedRequest } from '../types/plan.js';
 
 /** The options of fetch for the request. The program's own headers win; a redirect is never followed. */
 export function createInit(

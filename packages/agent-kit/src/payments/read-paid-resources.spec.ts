@@ -1,6 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 
+import { listenLocally } from '../../../../tools/devnet/processes/listen-locally.js';
+import { expectFailure } from '../../../client/test/shared.js';
 import type { Token } from '../types/token.js';
 import { readPaidResources, type ListedResource } from './read-paid-resources.js';
 
@@ -9,23 +10,22 @@ const tokens: readonly Token[] = [{ address: USDC, symbol: 'USDC', decimals: 6, 
 const unsaid = { method: null, price: null, description: null, isSameOrigin: true };
 
 describe('readPaidResources', () => {
-  let server: Server;
   let origin: string;
+  let stop: () => Promise<void>;
   let documents: Record<string, string | object>;
   let seen: string[];
 
   beforeAll(async () => {
-    server = createServer((request, response) => {
+    const listener = createServer((request, response) => {
       const { url = '/' } = request;
       seen.push(url);
       const document = documents[url];
       if (document === undefined) return void response.writeHead(404).end('{"resources":["/not-found"]}');
       response.end(typeof document === 'string' ? document : JSON.stringify(document));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    ({ url: origin, stop } = await listenLocally(listener));
   });
-  afterAll(() => void server.close().closeAllConnections());
+  afterAll(() => stop());
   beforeEach(() => {
     documents = {};
     seen = [];
@@ -146,7 +146,7 @@ describe('readPaidResources', () => {
   ])('is not held up by %s', async (_, path, document) => {
     documents[path] = document;
     const beginsMs = performance.now();
-    await expect(list()).rejects.toMatchObject({ code: 'PROTOCOL_UNAVAILABLE' });
+    await expectFailure(list(), 'PROTOCOL_UNAVAILABLE');
     expect(performance.now() - beginsMs).toBeLessThan(2_000);
   });
 
@@ -163,8 +163,6 @@ describe('readPaidResources', () => {
       new Promise((_resolve, reject) =>
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
       );
-    await expect(readPaidResources({ fetch: silent, origin, timeoutMs: 20, tokens })).rejects.toMatchObject({
-      code: 'NETWORK_ERROR',
-    });
+    await expectFailure(readPaidResources({ fetch: silent, origin, timeoutMs: 20, tokens }), 'NETWORK_ERROR');
   });
 });

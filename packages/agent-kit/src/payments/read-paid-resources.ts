@@ -1,4 +1,5 @@
 import { formatTokenAmount } from '@tollgate/protocol';
+import { z } from 'zod';
 
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Token } from '../types/token.js';
@@ -21,24 +22,21 @@ const MAX_RESOURCES = 100;
 const MAX_URL_LENGTH = 500;
 
 /** All of it is text of the host: nothing is checked, and the price to pay is that of the 402. */
-export interface ListedResource {
-  /** Null where the host does not say. */
-  method: string | null;
-  url: string;
-  /** For example `0.001 USDC`. */
-  price: string | null;
-  description: string | null;
-  /** Whether it is at the host itself. */
-  isSameOrigin: boolean;
-}
+const resourceSchema = z.object({
+  method: z.string().nullable(),
+  url: z.string(),
+  price: z.string().nullable(),
+  description: z.string().nullable(),
+  isSameOrigin: z.boolean().describe('False: it is at another host'),
+});
 
-export interface PaidResources {
-  resources: ListedResource[];
-  /** The documents that list them. */
-  sources: string[];
-  /** Whether there were more resources than are listed. */
-  isCut: boolean;
-}
+export type ListedResource = z.output<typeof resourceSchema>;
+
+export const paidResourcesSchema = z.object({
+  resources: z.array(resourceSchema),
+  sources: z.array(z.string()).describe('The documents of the host that list them'),
+  isCut: z.boolean(),
+});
 
 interface Listing {
   fetch: typeof globalThis.fetch;
@@ -53,7 +51,7 @@ interface Listing {
  * Reads what a host says that it sells, in the documents that x402 and MPP servers publish. Follows no redirect.
  * @throws AgentKitError `NETWORK_ERROR` if the host does not answer, `PROTOCOL_UNAVAILABLE` if it lists nothing
  */
-export async function readPaidResources(listing: Listing): Promise<PaidResources> {
+export async function readPaidResources(listing: Listing): Promise<z.output<typeof paidResourcesSchema>> {
   const { origin } = listing;
   const deadline = AbortSignal.timeout(listing.timeoutMs);
   const answers = await Promise.allSettled(

@@ -2,8 +2,8 @@ import { findAccountMemory, readHeadTerms } from '@tollgate/client/internal';
 import { highestPrice } from '@tollgate/protocol';
 import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
 
+import { retryNetwork } from '../chain/explain-failure.js';
 import { readFailure, type CalledStep, type MinedCall } from '../chain/read-outcome.js';
-import { retryNetwork } from '../chain/retry-network.js';
 import { parseInput, type Operation, type OperationContext } from '../operations/define/operation.js';
 import { readTokenAmounts, type TokenLimit } from '../policy/token-limits.js';
 import { isOnChain } from '../registry/create-protocol-set.js';

@@ -1,10 +1,10 @@
-import { createPublicClient, encodeFunctionData, erc20Abi, http, parseAbi, parseEther, parseUnits } from 'viem';
+import { encodeFunctionData, parseAbi, parseEther, parseUnits } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
-import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { refusal } from '../../../../test/harness/network/rpc-proxy.js';
 import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import { createApprovalStep } from '../tokens/create-steps.js';
@@ -15,23 +15,14 @@ const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 const marketAbi = parseAbi(['function mint(uint256 amount) returns (uint256)']);
 
 describe('plans', () => {
-  let chain: DevnetWithProtocols;
-  let proxy: RpcProxy;
+  const chain = useChain({ protocols: true });
+  const proxy = useProxy(chain);
   let usdc: Token;
   let plan: PlanDraft;
 
   beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-    proxy = await startRpcProxy(chain.rpcUrl);
     usdc = { address: chain.asset, symbol: 'USDC', decimals: 6, isNative: false, isListed: true };
   });
-
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
-
-  beforeEach(() => proxy.reset());
 
   const createKit = (options: AgentKitOptions = {}) =>
     new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
@@ -41,7 +32,6 @@ describe('plans', () => {
       plugins: [draftPlugin(() => plan)],
       ...options,
     });
-  const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
   const supply = (approved: string, supplied: string): PlanDraft => {
     const spender = chain.contracts.lending.markets.USDC;
     const args = [parseUnits(supplied, 6)] as const;
@@ -62,14 +52,14 @@ describe('plans', () => {
 
   it('simulate the steps in sequence, and send nothing', async () => {
     const kit = createKit();
-    const before = await client().getTransactionCount({ address: kit.address, blockTag: 'pending' });
+    const before = await chain.nonceOf(kit.address);
     plan = supply('10', '10');
     const made = await kit.plan('tryOut', {});
     expect(made.gasEstimate!.gas).toBeGreaterThan(80_000n);
     plan = supply('9', '10');
-    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'REVERTED' });
+    await expectFailure(kit.plan('tryOut', {}), 'REVERTED');
     expect(proxy.calls.map(({ method }) => method)).not.toContain('eth_sendRawTransaction');
-    expect(await client().getTransactionCount({ address: kit.address, blockTag: 'pending' })).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
   });
 
   it('are made and executed on a node that cannot simulate', async () => {
@@ -80,7 +70,7 @@ describe('plans', () => {
     expect(made.gasEstimate).toBeNull();
     expect(await kit.execute(made)).toMatchObject({ status: 'success', transactions: [{}, {}] });
     plan = draft([{ to: chain.asset, data: '0xdeadbeef' }]);
-    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'REVERTED' });
+    await expectFailure(kit.plan('tryOut', {}), 'REVERTED');
   });
 
   it('show what leaves, the recipient, each step, and the gas', async () => {
@@ -129,7 +119,7 @@ describe('plans', () => {
       'plan',
     ];
     for (const other of others) {
-      await expect(kit.execute(other as Plan)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expectFailure(kit.execute(other as Plan), 'INVALID_INPUT');
     }
     expect(proxy.calls.map(({ method }) => method)).not.toContain('eth_sendRawTransaction');
     expect(await kit.execute(made)).toMatchObject({ status: 'success' });
@@ -141,22 +131,22 @@ describe('plans', () => {
     const made = await kit.plan('transfer', { amount: '1', to: RECEIVER });
     const settled = await Promise.allSettled([kit.execute(made), kit.execute(made)]);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    await expect(kit.execute(made)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-    expect(await client().getBalance({ address: RECEIVER })).toBe(parseEther('1'));
+    await expectFailure(kit.execute(made), 'INVALID_INPUT');
+    expect(await chain.balanceOf(RECEIVER)).toBe(parseEther('1'));
   });
 
   it('expire', async () => {
     const kit = createKit();
     plan = draft([{ value: 1n }], { expiresAtMs: Date.now() - 1 });
     const made = await kit.plan('tryOut', {});
-    await expect(kit.execute(made)).rejects.toMatchObject({ code: 'PLAN_EXPIRED' });
+    await expectFailure(kit.execute(made), 'PLAN_EXPIRED');
     expect(proxy.calls.map(({ method }) => method)).not.toContain('eth_sendRawTransaction');
   });
 
   it('can be read but not executed by a kit that only reads', async () => {
     const kit = createKit({ executor: 'read-only' });
     const made = await kit.plan('transfer', { amount: '1', to: RECEIVER });
-    await expect(kit.execute(made)).rejects.toMatchObject({ code: 'READ_ONLY' });
+    await expectFailure(kit.execute(made), 'READ_ONLY');
   });
 
   it.each([
@@ -166,28 +156,27 @@ describe('plans', () => {
     if (isBlind) withoutSimulation();
     const kit = createKit({ executor: 'sign-only' });
     plan = supply('7', '7');
-    const before = await client().getTransactionCount({ address: kit.address, blockTag: 'pending' });
-    const read = () =>
-      client().readContract({ address: chain.asset, abi: erc20Abi, functionName: 'balanceOf', args: [kit.address] });
+    const before = await chain.nonceOf(kit.address);
+    const read = () => chain.balanceOf(kit.address, chain.asset);
     const balance = await read();
     const result = await kit.run('tryOut', {});
     expect(result).toMatchObject({ status: 'signed', transactions: [] });
     expect(proxy.calls.map(({ method }) => method)).not.toContain('eth_sendRawTransaction');
-    expect(await client().getTransactionCount({ address: kit.address, blockTag: 'pending' })).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
     const hashes: unknown[] = [];
     for (const bytes of result.signedTransactions!) {
       hashes.push(await callRpc(chain.rpcUrl, 'eth_sendRawTransaction', [bytes]));
     }
     expect(hashes).toHaveLength(2);
     expect(hashes[1]).toBe(result.result);
-    await awaitReceipt(client(), result.result!);
+    await awaitReceipt(chain.client, result.result!);
     expect(balance - (await read())).toBe(parseUnits('7', 6));
-    const { gas } = await client().getTransaction({ hash: result.result! });
+    const { gas } = await chain.client.getTransaction({ hash: result.result! });
     if (!isBlind) expect(gas).toBeLessThan(600_000n);
   });
 
   it('are not available if their plugin excludes the chain', async () => {
     const kit = createKit({ plugins: [{ ...draftPlugin(() => plan), chainIds: [5] }] });
-    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'PROTOCOL_UNAVAILABLE' });
+    await expectFailure(kit.plan('tryOut', {}), 'PROTOCOL_UNAVAILABLE');
   });
 });

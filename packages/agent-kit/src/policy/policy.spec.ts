@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { getAddress, parseUnits, type Address } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { expectFailure, useChain } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep, encodeApproval } from '../tokens/create-steps.js';
 import type { PlanDraft } from '../types/plan.js';
@@ -22,16 +22,8 @@ const token = (address: string): Token => ({
 });
 
 describe('the policy of a kit', () => {
-  let chain: DevnetWithProtocols;
+  const chain = useChain({ protocols: true });
   let plan: PlanDraft;
-
-  beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-  });
-
-  afterAll(async () => {
-    await chain.stop();
-  });
 
   const createKit = (policy: SpendingPolicy, account = 0) =>
     new AgentKit(chain.accounts[account]!.privateKey, 'offline', {
@@ -168,7 +160,7 @@ describe('the policy of a kit', () => {
   it('limits a day, even for concurrent operations, and returns what was not spent', async () => {
     const kit = createKit({ maxPerDay: { USDC: '5' } }, 1);
     plan = draft([{ to: chain.asset, data: '0xdeadbeef' }], { spends: [] });
-    await expect(kit.run('tryOut', {})).rejects.toMatchObject({ code: 'REVERTED' });
+    await expectFailure(kit.run('tryOut', {}), 'REVERTED');
     const settled = await Promise.allSettled(Array.from({ length: 8 }, () => pay(kit, '1', 'USDC')));
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
     for (const outcome of settled) {

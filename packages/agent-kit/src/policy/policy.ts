@@ -1,7 +1,7 @@
 import { isRecord } from '@tollgate/protocol';
 import { isAddress, type Address } from 'viem';
 
-import { freezeCopy } from '../types/freeze-copy.js';
+import { freezeCopy } from '../types/plan.js';
 
 /**
  * What a kit may do with its wallet. A rule that is not set limits nothing. With `recipients` or any amounts, tokens that

@@ -1,4 +1,6 @@
-import { describeWrong, runProbe } from '../chain/probe.js';
+import type { PublicClient } from 'viem';
+
+import { describeWrong, runProbe, type ProbeResult } from '../chain/probe.js';
 import type { Plugin } from '../operations/define/operation.js';
 import type {
   ProtocolEnvironment,
@@ -7,6 +9,7 @@ import type {
   ProtocolPlugin,
   ProtocolSet,
 } from '../protocols/protocol.js';
+import { createTokenProbes } from '../tokens/resolve-token.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { ChainRegistry } from './registry.js';
 
@@ -66,4 +69,20 @@ async function assertProbes(
 
 export function isOnChain({ chainIds }: Pick<Plugin, 'chainIds'>, chainId: number): boolean {
   return chainIds === 'any' || chainIds.includes(chainId);
+}
+
+/** The answers to all probes of a chain's tokens and protocols, with the entry that each belongs to. */
+export async function probeRegistry(
+  client: PublicClient,
+  { tokens, protocols }: ChainRegistry,
+): Promise<(ProbeResult & { entry: string })[]> {
+  const entries = [
+    ...tokens.map((token) => ({ entry: 'token', probes: createTokenProbes(token) })),
+    ...protocols.map(({ kind, name, probes = [] }) => ({ entry: `${kind}: ${name}`, probes })),
+  ];
+  const results: (ProbeResult & { entry: string })[] = [];
+  // One after the other: public RPC servers refuse many calls at once.
+  for (const { entry, probes } of entries)
+    for (const probe of probes) results.push({ entry, ...(await runProbe(client, probe)) });
+  return results;
 }

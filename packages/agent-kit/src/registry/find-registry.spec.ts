@@ -1,6 +1,7 @@
 import { createPublicClient, erc20Abi, http, type PublicClient } from 'viem';
 
 import { startChain, type ChainOptions, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { expectFailure } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import { CHAIN_8453 } from './base.js';
 import { findRegistry } from './find-registry.js';
@@ -47,10 +48,7 @@ describe('findRegistry', () => {
         payments: () => kit.payForResource('https://example.org/'),
       };
       for (const name of missing) {
-        await expect(operations[name]!()).rejects.toMatchObject({
-          code: 'PROTOCOL_UNAVAILABLE',
-          message: expect.stringContaining(`${chainId}`),
-        });
+        await expectFailure(operations[name]!(), 'PROTOCOL_UNAVAILABLE', expect.stringContaining(`${chainId}`));
       }
     });
   });

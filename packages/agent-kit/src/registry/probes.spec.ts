@@ -1,16 +1,16 @@
-import { createPublicClient, http, toFunctionSelector } from 'viem';
+import { toFunctionSelector } from 'viem';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { startPaidServer } from '../../../client/test/paid-server.js';
+import { expectFailure, useChain, useOpened } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import { compoundV2 } from '../protocols/lending/compound-v2.js';
 import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
 import { perpsExchange } from '../protocols/perps/perps-exchange.js';
 import { liquidStaking } from '../protocols/staking/liquid-staking.js';
 import { uniswapV3Swap } from '../protocols/swap/uniswap-v3.js';
+import { probeRegistry } from './create-protocol-set.js';
 import { DEVNET_CONTRACTS } from './devnet-contracts.js';
 import { createDevnetRegistry } from './devnet.js';
-import { probeRegistry } from './probe-registry.js';
 import type { ChainRegistry } from './registry.js';
 
 const { tokens, uniswapV3, uniswapV2, lending, staking } = DEVNET_CONTRACTS;
@@ -18,23 +18,22 @@ const chainIds = [1328];
 const wrappedNative = tokens.WSEI;
 const NOBODY = '0x00000000000000000000000000000000000bad01';
 
-let chain: Devnet;
+const chain = useChain({ protocols: true });
+const open = useOpened();
 
-beforeAll(async () => {
-  chain = await startChain({ protocols: true });
-});
-afterAll(() => chain.stop());
 afterEach(() => jest.restoreAllMocks());
 
 const kitOf = (changes: Partial<ChainRegistry>, ownTokens: ChainRegistry['tokens'] = []) =>
   new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
-    ...{ rpcUrl: chain.rpcUrl, networkRetryDelayMs: 0, tokens: ownTokens },
+    rpcUrl: chain.rpcUrl,
+    networkRetryDelayMs: 0,
+    tokens: ownTokens,
     registry: { ...createDevnetRegistry(chain.chainId), ...changes },
   });
 
 describe('the probes of a registry', () => {
   it('are right for all entries of the devnet', async () => {
-    const client = createPublicClient({ transport: http(chain.rpcUrl) });
+    const client = chain.client;
     const results = await probeRegistry(client, createDevnetRegistry(chain.chainId));
     expect(results.filter(({ isRight }) => !isRight)).toEqual([]);
     expect(new Set(results.map(({ entry }) => entry)).size).toBe(6);
@@ -78,10 +77,7 @@ describe('the probes of a registry', () => {
       'exchange.marginToken() gives no answer',
     ],
   ])('refuse %s before its first use', async (_name, protocol, use, wrong) => {
-    await expect(use(kitOf({ protocols: [protocol] }))).rejects.toMatchObject({
-      code: 'PROTOCOL_UNAVAILABLE',
-      message: expect.stringContaining(wrong),
-    });
+    await expectFailure(use(kitOf({ protocols: [protocol] })), 'PROTOCOL_UNAVAILABLE', expect.stringContaining(wrong));
   });
 
   it.each([
@@ -90,23 +86,16 @@ describe('the probes of a registry', () => {
     [{ address: NOBODY, symbol: 'USDT', decimals: 6 } as const, 'USDT', 'USDT.decimals() gives no answer'],
   ])('refuse the token %j', async (token, reference, wrong) => {
     const sending = kitOf({ tokens: [token] }).plan('transfer', { amount: '1', to: NOBODY, token: reference });
-    await expect(sending).rejects.toMatchObject({
-      code: 'UNKNOWN_TOKEN',
-      message: expect.stringContaining(wrong),
-    });
+    await expectFailure(sending, 'UNKNOWN_TOKEN', expect.stringContaining(wrong));
   });
 
   it('refuse to pay in a token that is another one', async () => {
-    const server = await startPaidServer(chain);
-    try {
-      const kit = kitOf({ tokens: [{ address: chain.asset, symbol: 'USDC', decimals: 18 }] });
-      await expect(kit.plan('payForResource', { url: server.url })).rejects.toMatchObject({
-        code: 'UNKNOWN_TOKEN',
-        message: expect.stringContaining('USDC.decimals() is "6", and not 18'),
-      });
-    } finally {
-      await server.close();
-    }
+    const server = await open(startPaidServer(chain));
+    const kit = kitOf({ tokens: [{ address: chain.asset, symbol: 'USDC', decimals: 18 }] });
+    await expect(kit.plan('payForResource', { url: server.url })).rejects.toMatchObject({
+      code: 'UNKNOWN_TOKEN',
+      message: expect.stringContaining('USDC.decimals() is "6", and not 18'),
+    });
   });
 
   it('take the user’s own tokens as they are', async () => {

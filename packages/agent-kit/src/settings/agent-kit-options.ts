@@ -1,13 +1,13 @@
-import type { PaymentStore } from '@tollgate/client';
 import { isHttpUrl } from '@tollgate/protocol';
 
-import { NETWORK_RETRY_DELAY_MS } from '../chain/retry-network.js';
+import { NETWORK_RETRY_DELAY_MS } from '../chain/explain-failure.js';
 import { CATALOG } from '../operations/catalog.js';
 import { EXECUTE_PLAN, namePlanTool, type Operation, type Plugin } from '../operations/define/operation.js';
+import type { PaymentSettings } from '../payments/payment-limits.js';
 import { parsePolicy, type SpendingPolicy } from '../policy/policy.js';
 import type { ChainRegistry } from '../registry/registry.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import type { OwnHeaders } from '../types/priced-request.js';
+import type { OwnHeaders } from '../types/plan.js';
 import type { ListedToken } from '../types/token.js';
 
 export interface AgentKitOptions {
@@ -28,29 +28,7 @@ export interface AgentKitOptions {
   executor?: 'direct' | 'sign-only' | 'read-only';
   /** Slippage tolerance when an operation's inputs contain none, in basis points; default 100. */
   slippageBps?: number;
-  /** How the kit pays at servers that answer 402. */
-  payments?: {
-    /**
-     * The maximum price of a resource when the inputs contain none, as decimal text in the token's unit; default 0.01.
-     */
-    maxAmount?: string;
-    /** Where payments are stored to survive a crash; default: where the paying client stores them. */
-    store?: PaymentStore | 'memory';
-    /** Allow payments over plain HTTP to other machines too; default false. */
-    allowInsecureHttp?: boolean;
-    /** Time limit for reading a price; default 10,000. */
-    priceTimeoutMs?: number;
-    /**
-     * The allowance to give Permit2, as decimal text in the token's unit, when an offer needs it and the present one is
-     * too low. Default: none is given, and such an offer is refused.
-     */
-    permit2Allowance?: string;
-    /**
-     * Headers for the requests to an origin: `{ 'https://api.example.com': { authorization: 'Bearer …' } }`. They are in
-     * no plan and no result, and inputs cannot replace them.
-     */
-    headers?: OwnHeaders;
-  };
+  payments?: PaymentSettings;
   fetch?: typeof globalThis.fetch;
   /** Delay before the second attempt after a network error; default 5000. */
   networkRetryDelayMs?: number;
@@ -100,8 +78,16 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
   const fetch: typeof given = (...request) => given(...request);
   return {
     ...options,
-    ...{ rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize, networkRetryDelayMs },
-    ...{ slippageBps, executor, fetch, policy, plugins },
+    rpcUrl,
+    otherRpcUrls,
+    rpcTimeoutMs,
+    rpcBatchSize,
+    networkRetryDelayMs,
+    slippageBps,
+    executor,
+    fetch,
+    policy,
+    plugins,
   };
 }
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
-import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { refusal, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
+import { useChain, useProxy } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import type { AgentKitError } from '../types/agent-kit-error.js';
@@ -56,24 +56,11 @@ describe('the private key', () => {
 });
 
 describe('secrets', () => {
-  let chain: DevnetWithProtocols;
-  let proxy: RpcProxy;
+  const chain = useChain({ protocols: true });
+  const proxy = useProxy(chain, `/v2/${API_KEY}`);
   let shown: unknown[];
 
-  beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-    proxy = await startRpcProxy(chain.rpcUrl, `/v2/${API_KEY}`);
-  });
-
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
-
-  beforeEach(() => {
-    proxy.reset();
-    shown = [];
-  });
+  beforeEach(() => (shown = []));
 
   const createKit = (options: AgentKitOptions = {}) => {
     const kit = new AgentKit(chain.accounts[3]!.privateKey, 'offline', {

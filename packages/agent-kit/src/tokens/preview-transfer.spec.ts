@@ -1,17 +1,13 @@
-import { createPublicClient, http, type Address } from 'viem';
+import { type Address } from 'viem';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { useChain } from '../../../client/test/shared.js';
 import { previewTransfer } from './preview-transfer.js';
 
 const TOKEN: Address = '0x00000000000000000000000000000000000000aa';
 
 describe('previewTransfer', () => {
-  let chain: Devnet;
-  beforeAll(async () => {
-    chain = await startChain();
-  });
-  afterAll(() => chain.stop());
+  const chain = useChain();
 
   it.each([
     ['nothing at all', '0x00'],
@@ -20,7 +16,7 @@ describe('previewTransfer', () => {
   ])('returns null for a token that answers %s', async (_, code) => {
     await callRpc(chain.rpcUrl, 'anvil_setCode', [TOKEN, code]);
     const token = { address: TOKEN, symbol: 'ODD', decimals: 18, isNative: false, isListed: false };
-    const context = { client: createPublicClient({ transport: http(chain.rpcUrl) }), account: chain.payTo };
+    const context = { client: chain.client, account: chain.payTo };
     const amount = { token, amountBaseUnits: 5n };
     expect(await previewTransfer(context, amount, chain.accounts[0]!.address)).toBeNull();
   });

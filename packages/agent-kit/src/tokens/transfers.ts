@@ -1,5 +1,6 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { getAddress, hexToBigInt, size, slice, toEventSelector, type Address, type Log, type PublicClient } from 'viem';
+import { z } from 'zod';
 
 import { NATIVE_TOKEN } from '../types/token.js';
 import { readCollection } from './read-collection.js';
@@ -14,23 +15,21 @@ export interface Transfer {
   tokenId?: bigint;
 }
 
-/** A token for display. */
-interface MovedToken {
-  /** Null if the contract reports no symbol. */
-  ticker: string | null;
-  address: Address;
-  /** False: the ticker comes from the contract itself, and may be false. */
-  isListed: boolean;
-}
+/** A transfer for display. */
+export const moveSchema = z.object({
+  token: z.object({
+    ticker: z.string().nullable().describe('Null if the contract reports no symbol'),
+    address: z.string(),
+    isListed: z.boolean().describe('False: the ticker comes from the contract itself, and may be false'),
+  }),
+  amount: z.string().optional().describe('Decimal amount in whole units'),
+  amountBaseUnits: z.string().optional().describe('Instead of amount, if the token reports no decimals'),
+  tokenId: z.string().optional().describe('Instead of an amount, for an ERC-721 token'),
+  from: z.string(),
+  to: z.string(),
+});
 
-export interface TokenMove extends Pick<Transfer, 'from' | 'to'> {
-  token: MovedToken;
-  /** Decimal amount in whole units. */
-  amount?: string;
-  /** Instead of `amount`, if the token reports no decimals. */
-  amountBaseUnits?: string;
-  tokenId?: string;
-}
+export type TokenMove = z.output<typeof moveSchema>;
 
 const TRANSFER_TOPIC = toEventSelector('Transfer(address,address,uint256)');
 

@@ -1,25 +1,19 @@
 import { generateText, stepCountIs, type ModelMessage } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
-import { createPublicClient, http, parseEther, type Hex } from 'viem';
+import { parseEther, type Hex } from 'viem';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { useChain } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import { createAiSdkTools, type AiSdkToolOptions } from './ai-sdk.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000000b4';
 
-let chain: Devnet;
+const chain = useChain();
 let kit: AgentKit;
 
 beforeAll(async () => {
-  chain = await startChain();
   kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
 });
-afterAll(() => chain.stop());
-
-const chainClient = () => createPublicClient({ transport: http(chain.rpcUrl) });
-const balance = () => chainClient().getBalance({ address: RECEIVER });
-const countSent = () => chainClient().getTransactionCount({ address: kit.address });
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -62,11 +56,11 @@ const transfer = { name: 'transfer', input: { amount: '0.5', to: RECEIVER } };
 
 describe('the AI SDK', () => {
   it('lets a write wait for an approval, and sends it after that', async () => {
-    const before = { sent: await countSent(), balance: await balance() };
+    const before = { sent: await chain.nonceOf(kit.address), balance: await chain.balanceOf(RECEIVER) };
     const { result } = await generate([transfer], {});
     const request = result.content.find(({ type }) => type === 'tool-approval-request');
     expect(request).toMatchObject({ toolCall: { toolName: 'transfer', input: transfer.input } });
-    expect(await countSent()).toBe(before.sent);
+    expect(await chain.nonceOf(kit.address)).toBe(before.sent);
 
     const approvalId = (request as { approvalId: string }).approvalId;
     const approve: ModelMessage = {
@@ -77,14 +71,14 @@ describe('the AI SDK', () => {
     const history = JSON.parse(JSON.stringify(result.response.messages)) as ModelMessage[];
     const { told } = await generate([], {}, [...history, approve]);
     expect(told).toMatchObject([{ content: [{ output: { type: 'json', value: { status: 'success' } } }] }]);
-    expect((await balance()) - before.balance).toBe(parseEther('0.5'));
+    expect((await chain.balanceOf(RECEIVER)) - before.balance).toBe(parseEther('0.5'));
   });
 
   it('calls confirm with the plan instead, if it is given', async () => {
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const { told } = await generate([transfer], { confirm: () => false });
     expect(told).toMatchObject([{ content: [{ output: { type: 'error-json', value: { status: 'declined' } } }] }]);
-    expect(await countSent()).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
   });
 
   it('reads without asking, and never shows a failure as a success', async () => {
@@ -100,10 +94,10 @@ describe('the AI SDK', () => {
   });
 
   it('runs parallel writes without a collision', async () => {
-    const before = await balance();
+    const before = await chain.balanceOf(RECEIVER);
     const { told } = await generate([transfer, transfer, transfer], { needsApproval: false });
     const outputs = told.flatMap<unknown>(({ content }) => content) as { output: { value: { status: string } } }[];
     expect(outputs.map(({ output }) => output.value.status)).toEqual(['success', 'success', 'success']);
-    expect((await balance()) - before).toBe(parseEther('1.5'));
+    expect((await chain.balanceOf(RECEIVER)) - before).toBe(parseEther('1.5'));
   });
 });

@@ -2,25 +2,20 @@ import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import { AIMessage, createAgent, humanInTheLoopMiddleware, type AgentMiddleware } from 'langchain';
-import { createPublicClient, http, parseEther, type Hex } from 'viem';
+import { parseEther, type Hex } from 'viem';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { useChain } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import type { Plan } from '../types/plan.js';
 import { createLangChainTools, type LangChainToolOptions } from './langchain.js';
 
-let chain: Devnet;
+const chain = useChain();
 let kit: AgentKit;
 
 beforeAll(async () => {
-  chain = await startChain();
   kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
 });
-afterAll(() => chain.stop());
 
-const chainClient = () => createPublicClient({ transport: http(chain.rpcUrl) });
-const balanceOf = (address: Hex) => chainClient().getBalance({ address });
-const countSent = () => chainClient().getTransactionCount({ address: kit.address });
 const receiver = (number: number): Hex => `0x${number.toString().padStart(40, '0')}`;
 const transferCall = (amount: string, to: Hex) => ({ name: 'transfer', args: { amount, to } });
 
@@ -39,7 +34,7 @@ async function ask(agent: ReturnType<typeof createScriptedAgent>) {
 
 describe('an agent of LangGraph', () => {
   it('sends its parallel calls, each with a nonce of its own', async () => {
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const receivers = Array.from({ length: 5 }, (_, index) => receiver(101 + index));
     const calls = [
       ...receivers.map((to, index) => transferCall(`0.${index + 1}`, to)),
@@ -50,10 +45,10 @@ describe('an agent of LangGraph', () => {
     expect(answers.map(({ status }) => status)).toEqual([...Array<string>(6).fill('success'), 'error']);
     const hashes = answers.slice(0, 5).map(({ artifact }) => (artifact as { result: string }).result);
     expect(new Set(hashes).size).toBe(5);
-    expect(await Promise.all(receivers.map(balanceOf))).toEqual(
+    expect(await Promise.all(receivers.map((to) => chain.balanceOf(to)))).toEqual(
       ['0.1', '0.2', '0.3', '0.4', '0.5'].map((amount) => parseEther(amount)),
     );
-    expect(await countSent()).toBe(before + 5);
+    expect(await chain.nonceOf(kit.address)).toBe(before + 5);
     expect(JSON.parse(answers[6]!.text)).toMatchObject({ status: 'failed', code: 'INSUFFICIENT_FUNDS' });
   });
 
@@ -68,8 +63,8 @@ describe('an agent of LangGraph', () => {
     expect(plans.map(({ input }) => input['amount']).sort()).toEqual(['0.6', '0.7']);
     expect(answers.map(({ status }) => status)).toEqual(['success', 'error']);
     expect(answers[1]!.artifact).toMatchObject({ status: 'declined', code: 'DECLINED' });
-    expect(await balanceOf(receiver(201))).toBe(parseEther('0.6'));
-    expect(await balanceOf(receiver(202))).toBe(0n);
+    expect(await chain.balanceOf(receiver(201))).toBe(parseEther('0.6'));
+    expect(await chain.balanceOf(receiver(202))).toBe(0n);
   });
 
   it.each([
@@ -89,28 +84,28 @@ describe('an agent of LangGraph', () => {
     const middleware = [humanInTheLoopMiddleware({ interruptOn } as never) as unknown as AgentMiddleware];
     const agent = createAgent({ model, tools, checkpointer: new MemorySaver(), middleware });
     const thread = { configurable: { thread_id: 'one' } };
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const paused = await agent.invoke({ messages: [new HumanMessage('go')] }, thread);
     expect(paused).toMatchObject({
       __interrupt__: [{ value: { actionRequests: [{ name: 'transfer', args: { amount: '0.8', to } }] } }],
     });
-    expect(await countSent()).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
 
     const { messages } = await agent.invoke(new Command({ resume: { decisions: [{ type: decision }] } }), thread);
     const answers = messages.filter((message) => ToolMessage.isInstance(message));
     expect(answers.map((answer) => [answer.tool_call_id, answer.status])).toEqual([['write', status]]);
-    expect(await balanceOf(to)).toBe(parseEther(arrived));
+    expect(await chain.balanceOf(to)).toBe(parseEther(arrived));
   });
 
   it('reports invalid inputs to its model', async () => {
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const calls = [
       { name: 'transfer', args: { amount: 'all of it', to: receiver(401) } },
       { name: 'transfer', args: { amount: '1', to: receiver(401), tokn: 'USDC' } },
     ];
     const answers = await ask(createScriptedAgent(calls));
     expect(answers.map(({ status }) => status)).toEqual(['error', 'error']);
-    expect(await countSent()).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import { toolsetOf } from '../operations/catalog.js';
 import { EXECUTE_PLAN, namePlanTool, type Operation } from '../operations/define/operation.js';
 import { EXECUTE_PLAN_INPUT, executeKeptPlan, keepPlan } from './plan-tools.js';
 import {
@@ -9,7 +10,6 @@ import {
   type RunOptions,
   type ToolOptions,
 } from './run-operation.js';
-import { toolsetOf } from './toolsets.js';
 
 /** A tool in the form that every framework can offer. */
 export interface OfferedTool {
@@ -46,7 +46,10 @@ export function listTools(kit: OperationRunner, options: ToolOptions): readonly 
 function offerOperation(kit: OperationRunner, operation: Operation): OfferedTool {
   const { name, title, description, input, readOnly } = operation;
   return {
-    ...{ name, title, description, input: input.strict() },
+    name,
+    title,
+    description,
+    input: input.strict(),
     kind: readOnly ? 'read' : 'write',
     run: (given, options) => runOperation(kit, name, given, options),
   };

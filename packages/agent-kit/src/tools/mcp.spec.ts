@@ -1,9 +1,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
-import { createPublicClient, http, parseEther, type Hex } from 'viem';
+import { parseEther, type Hex } from 'viem';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { useChain } from '../../../client/test/shared.js';
 import { createHostileOperations, INSTRUCTION } from '../../test/hostile-operations.js';
 import { sharedValidators } from '../../test/shared-validators.js';
 import { AgentKit } from '../agent-kit.js';
@@ -11,15 +11,13 @@ import { createMcpServer, type McpServerOptions } from './mcp.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000000b3';
 
-let chain: Devnet;
+const chain = useChain();
 let kit: AgentKit;
 
 beforeAll(async () => {
-  chain = await startChain();
   const plugins = [createHostileOperations()];
   kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, plugins });
 });
-afterAll(() => chain.stop());
 
 type Answer = () => ElicitResult | Promise<ElicitResult>;
 
@@ -41,8 +39,6 @@ async function connect(options: McpServerOptions = {}, answer?: Answer) {
   return { client, asked };
 }
 
-const chainClient = () => createPublicClient({ transport: http(chain.rpcUrl) });
-const countSent = () => chainClient().getTransactionCount({ address: kit.address });
 const transfer = { name: 'transfer', arguments: { amount: '0.5', to: RECEIVER } };
 
 describe('a write over MCP', () => {
@@ -51,7 +47,7 @@ describe('a write over MCP', () => {
     const result = await client.callTool(transfer);
     expect(result).toMatchObject({ isError: false, structuredContent: { status: 'success', amount: '0.5' } });
     expect(asked).toEqual([expect.stringMatching(/0\.5 SEI[^]*Send this\?$/)]);
-    expect(await chainClient().getBalance({ address: RECEIVER })).toBe(parseEther('0.5'));
+    expect(await chain.balanceOf(RECEIVER)).toBe(parseEther('0.5'));
   });
 
   it.each<[string, Answer | undefined]>([
@@ -63,15 +59,15 @@ describe('a write over MCP', () => {
     ['has a client that breaks', () => Promise.reject(new Error('no window'))],
     ['has a client that cannot ask', undefined],
   ])('is not sent when the person %s', async (_name, answer) => {
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const { client } = await connect({}, answer);
     const result = await client.callTool(transfer);
     expect(result).toMatchObject({ isError: true, structuredContent: { status: 'declined', code: 'DECLINED' } });
-    expect(await countSent()).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
   });
 
   it('is not sent when the client cancels before the person answers', async () => {
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const calling = new AbortController();
     let agree = () => {};
     const agreed = new Promise<void>((resolve) => (agree = resolve));
@@ -83,7 +79,7 @@ describe('a write over MCP', () => {
     await expect(client.callTool(transfer, undefined, { signal: calling.signal })).rejects.toThrow();
     agree();
     await client.ping();
-    expect(await countSent()).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
   });
 
   it('calls the given confirm, even if it may send without it', async () => {
@@ -111,10 +107,10 @@ describe('a failure over MCP', () => {
     ['a missing field', { amount: '1' }],
     ['an invalid number', { amount: '1e18', to: RECEIVER }],
   ])('sends nothing for %s', async (_name, input) => {
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const { client } = await connect({ allowWrites: true });
     expect(await client.callTool({ name: 'transfer', arguments: input })).toMatchObject({ isError: true });
-    expect(await countSent()).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
   });
 });
 

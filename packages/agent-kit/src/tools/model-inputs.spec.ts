@@ -12,9 +12,23 @@ import type { OperationRunner } from './run-operation.js';
 
 const ADDRESS = '0x00000000000000000000000000000000000000A1';
 const SAMPLES: Readonly<Record<string, unknown>> = {
-  ...{ amount: '1.5', amountA: '1', amountB: '2', to: ADDRESS, spender: ADDRESS, contractAddress: ADDRESS },
-  ...{ token: 'USDC', tokenA: 'USDC', tokenB: 'WSEI', fromToken: 'USDC', toToken: 'WSEI', symbol: 'USDC' },
-  ...{ tokenId: '7', positionId: '7', product: 'BTC-PERP', side: 'long', url: 'https://shop.example/goods' },
+  amount: '1.5',
+  amountA: '1',
+  amountB: '2',
+  to: ADDRESS,
+  spender: ADDRESS,
+  contractAddress: ADDRESS,
+  token: 'USDC',
+  tokenA: 'USDC',
+  tokenB: 'WSEI',
+  fromToken: 'USDC',
+  toToken: 'WSEI',
+  symbol: 'USDC',
+  tokenId: '7',
+  positionId: '7',
+  product: 'BTC-PERP',
+  side: 'long',
+  url: 'https://shop.example/goods',
   hash: `0x${'ab'.repeat(32)}`,
 };
 

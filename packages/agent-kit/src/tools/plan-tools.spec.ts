@@ -1,41 +1,24 @@
-import { createPublicClient, http, numberToHex, parseEther, type Hex } from 'viem';
+import { numberToHex, parseEther, type Hex } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
-import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { useChain, useProxy } from '../../../client/test/shared.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import { HOSTILE_TEXT } from '../../test/hostile-operations.js';
-import type { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import type { PlanDraft } from '../types/plan.js';
 import { listTools } from './list-tools.js';
 import { MOST_PLANS } from './plan-tools.js';
 import type { OperationResult, OperationRunner, RunOptions } from './run-operation.js';
 
-let chain: DevnetWithProtocols;
-let proxy: RpcProxy;
+const chain = useChain({ protocols: true });
+const proxy = useProxy(chain);
 let plan: PlanDraft;
 let receivers = 0x5000;
 
-beforeAll(async () => {
-  chain = await startChain({ protocols: true });
-  proxy = await startRpcProxy(chain.rpcUrl);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-  proxy.reset();
-});
-afterAll(async () => {
-  await proxy.stop();
-  await chain.stop();
-});
-
+afterEach(() => jest.restoreAllMocks());
 const createKit = (options: AgentKitOptions = {}) =>
   createFundedKit(chain, { rpcUrl: proxy.rpcUrl, plugins: [draftPlugin(() => plan)], ...options });
 const newReceiver = (): Hex => numberToHex(receivers++, { size: 20 });
-const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
-const balanceOf = (address: Hex) => client().getBalance({ address });
-const countSent = (kit: AgentKit) => client().getTransactionCount({ address: kit.address, blockTag: 'pending' });
 
 function use(kit: OperationRunner, name: string, input: unknown, options: RunOptions = {}): Promise<OperationResult> {
   const tool = listTools(kit, { plans: 'execute' }).find((offered) => offered.name === name);
@@ -60,10 +43,10 @@ describe('a plan and its execution', () => {
         'i',
       ),
     );
-    expect(await countSent(kit)).toBe(0);
+    expect(await chain.nonceOf(kit.address)).toBe(0);
     const result = await use(kit, 'executePlan', shown);
     expect(result).toMatchObject({ status: 'success', result: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
-    expect(await balanceOf(to)).toBe(parseEther('0.5'));
+    expect(await chain.balanceOf(to)).toBe(parseEther('0.5'));
   });
 
   it.each<[string, (summary: string) => string]>([
@@ -77,7 +60,7 @@ describe('a plan and its execution', () => {
     const shown = await planTransfer(kit, newReceiver());
     const refused = await use(kit, 'executePlan', { ...shown, summary: alter(shown.summary) });
     expect(refused).toMatchObject({ status: 'failed', code: 'PLAN_MISMATCH', suggestion: expect.any(String) });
-    expect(await countSent(kit)).toBe(0);
+    expect(await chain.nonceOf(kit.address)).toBe(0);
     expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'success' });
   });
 
@@ -103,8 +86,8 @@ describe('a plan and its execution', () => {
       error: expect.stringContaining(sent!['result'] as string),
       suggestion: expect.stringContaining('getTransaction'),
     });
-    expect(await balanceOf(to)).toBe(parseEther('0.5'));
-    expect(await countSent(kit)).toBe(1);
+    expect(await chain.balanceOf(to)).toBe(parseEther('0.5'));
+    expect(await chain.nonceOf(kit.address)).toBe(1);
   });
 
   it('run once even if it is unknown whether they were mined', async () => {
@@ -124,7 +107,7 @@ describe('a plan and its execution', () => {
     proxy.reset();
     const look = await use(kit, 'getTransaction', { hash: open['result'] });
     expect(look).toMatchObject({ status: 'success', moved: [{ amount: '0.5' }] });
-    expect(await countSent(kit)).toBe(1);
+    expect(await chain.nonceOf(kit.address)).toBe(1);
   });
 
   it('are used up by an attempt that sent nothing, and report that', async () => {
@@ -147,7 +130,7 @@ describe('a plan and its execution', () => {
     const shown = await planTransfer(kit, newReceiver());
     expect(await use(kit, 'executePlan', shown, options)).toMatchObject({ status: 'declined' });
     expect(await use(kit, 'executePlan', shown)).toMatchObject({ code: 'PLAN_USED' });
-    expect(await countSent(kit)).toBe(0);
+    expect(await chain.nonceOf(kit.address)).toBe(0);
   });
 
   it('expire after five minutes', async () => {
@@ -160,7 +143,7 @@ describe('a plan and its execution', () => {
     expect(await use(kit, 'executePlan', late)).toMatchObject(expired);
     ahead.mockImplementation(() => now() + 200_000);
     expect(await use(kit, 'executePlan', inTime)).toMatchObject({ status: 'success' });
-    expect(await countSent(kit)).toBe(1);
+    expect(await chain.nonceOf(kit.address)).toBe(1);
   });
 
   it('expire while they wait for the account', async () => {
@@ -172,7 +155,7 @@ describe('a plan and its execution', () => {
       return true;
     };
     expect(await use(kit, 'executePlan', shown, { confirm })).toMatchObject({ code: 'PLAN_EXPIRED' });
-    expect(await countSent(kit)).toBe(0);
+    expect(await chain.nonceOf(kit.address)).toBe(0);
   });
 
   it('belong to one wallet and process', async () => {
@@ -180,7 +163,7 @@ describe('a plan and its execution', () => {
     const shown = await planTransfer(kit, newReceiver());
     expect(shown.planId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(await use(other, 'executePlan', shown)).toMatchObject({ status: 'failed', code: 'UNKNOWN_PLAN' });
-    expect(await countSent(other)).toBe(0);
+    expect(await chain.nonceOf(other.address)).toBe(0);
     // Tools that are created again for the same kit, as in a web server, know the plan.
     expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'success' });
   });
@@ -194,7 +177,7 @@ describe('a plan and its execution', () => {
       code: 'INVALID_CONFIGURATION',
       error: expect.stringContaining('1329'),
     });
-    expect(await countSent(kit)).toBe(0);
+    expect(await chain.nonceOf(kit.address)).toBe(0);
   });
 
   it('are simulated again, and not sent if they would fail now', async () => {
@@ -203,9 +186,9 @@ describe('a plan and its execution', () => {
     const shown = await planTransfer(kit, newReceiver(), '20', 'WSEI');
     await kit.transfer('1', newReceiver(), 'WSEI');
     expect(balance).toBe(parseEther('20'));
-    const before = await countSent(kit);
+    const before = await chain.nonceOf(kit.address);
     expect(await use(kit, 'executePlan', shown)).toMatchObject({ status: 'failed' });
-    expect(await countSent(kit)).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
   });
 
   it('stay within the limits of the policy, when planned and when executed', async () => {
@@ -215,7 +198,7 @@ describe('a plan and its execution', () => {
     const [first, second] = [await planTransfer(kit, to), await planTransfer(kit, to, '0.6')];
     expect(await use(kit, 'executePlan', first)).toMatchObject({ status: 'success' });
     expect(await use(kit, 'executePlan', second)).toMatchObject({ status: 'failed', code: 'POLICY_VIOLATION' });
-    expect(await balanceOf(to)).toBe(parseEther('0.5'));
+    expect(await chain.balanceOf(to)).toBe(parseEther('0.5'));
   });
 
   it('are stored up to a limit, the latest ones', async () => {

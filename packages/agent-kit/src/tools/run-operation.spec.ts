@@ -1,6 +1,6 @@
-import { createPublicClient, http, parseEther, type Hex } from 'viem';
+import { parseEther, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { useChain } from '../../../client/test/shared.js';
 import { createHostileOperations, INSTRUCTION, placeRevertingContract } from '../../test/hostile-operations.js';
 import { AgentKit } from '../agent-kit.js';
 import type { Plan } from '../types/plan.js';
@@ -9,26 +9,20 @@ import { MAX_RESULT_LENGTH } from './safe-json.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000000A1';
 
-let chain: DevnetWithProtocols;
+const chain = useChain({ protocols: true });
 let kit: AgentKit;
 let privateKey: Hex;
 
 beforeAll(async () => {
-  chain = await startChain({ protocols: true });
   await placeRevertingContract(chain);
   privateKey = chain.accounts[0]!.privateKey;
   kit = createKit();
 });
-afterAll(() => chain.stop());
 
 function createKit(executor: 'direct' | 'sign-only' | 'read-only' = 'direct') {
   const plugins = [createHostileOperations()];
   return new AgentKit(privateKey, 'offline', { rpcUrl: chain.rpcUrl, plugins, executor, networkRetryDelayMs: 10 });
 }
-
-const client = () => createPublicClient({ transport: http(chain.rpcUrl) });
-const countSent = () => client().getTransactionCount({ address: kit.address });
-const balanceOf = (address: Hex) => client().getBalance({ address });
 
 /** Every text of a result, in order. */
 function listTexts(value: unknown): string[] {
@@ -67,7 +61,7 @@ describe('runOperation writes', () => {
     runOperation(kit, 'transfer', { amount, to: RECEIVER }, options);
 
   it('exactly the plan that was confirmed', async () => {
-    const before = await balanceOf(RECEIVER);
+    const before = await chain.balanceOf(RECEIVER);
     let shown: Plan | undefined;
     const confirm = (plan: Plan) => {
       shown = plan;
@@ -79,9 +73,9 @@ describe('runOperation writes', () => {
       result: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       amount: '0.5',
     });
-    const sent = await client().getTransaction({ hash: result['result'] as Hex });
+    const sent = await chain.client.getTransaction({ hash: result['result'] as Hex });
     expect(shown?.steps).toMatchObject([{ value: sent.value, data: sent.input }]);
-    expect((await balanceOf(RECEIVER)) - before).toBe(parseEther('0.5'));
+    expect((await chain.balanceOf(RECEIVER)) - before).toBe(parseEther('0.5'));
   });
 
   it.each<[string, RunOptions, string]>([
@@ -91,21 +85,21 @@ describe('runOperation writes', () => {
     ['a confirmation that throws', { confirm: () => Promise.reject(new Error('the window was closed')) }, 'failed'],
     ['a request that was cancelled before', { signal: AbortSignal.abort() }, 'declined'],
   ])('nothing after %s', async (_name, options, status) => {
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const result = await send(options);
     expect(result).toMatchObject({ status, error: expect.stringContaining('nothing was sent') });
-    expect(await countSent()).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
   });
 
   it('nothing when the request is cancelled before the person answers', async () => {
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const controller = new AbortController();
     const confirm = () => {
       controller.abort();
       return true;
     };
     expect(await send({ confirm, signal: controller.signal })).toMatchObject({ status: 'declined', code: 'DECLINED' });
-    expect(await countSent()).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
   });
 
   it('nothing with a kit that only reads', async () => {
@@ -131,10 +125,10 @@ describe('runOperation failures', () => {
     ['a foreign error', 'readNumber', {}, 'PROTOCOL_FAILED'],
   ])('describe %s, without the key and without untrusted text', async (_name, name, input, code) => {
     const given = typeof input === 'object' && input !== null && 'token' in input ? withAddress(input) : input;
-    const before = await countSent();
+    const before = await chain.nonceOf(kit.address);
     const result = await runOperation(kit, name, given);
     expect(result).toMatchObject({ status: 'failed', code, error: expect.any(String), suggestion: expect.any(String) });
-    expect(await countSent()).toBe(before);
+    expect(await chain.nonceOf(kit.address)).toBe(before);
     expect(JSON.stringify(result)).not.toContain(privateKey.slice(2, 20));
     for (const text of listTexts(result)) {
       expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);

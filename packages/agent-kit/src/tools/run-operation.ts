@@ -1,8 +1,8 @@
 import type { Operation } from '../operations/define/operation.js';
+import type { Toolset } from '../operations/toolsets.js';
 import { AGENT_KIT_ERRORS, AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
 import { toSafeJson, type SafeJson } from './safe-json.js';
-import type { Toolset } from './toolsets.js';
 
 /** The part of a kit that the tools need; an `AgentKit` is one. */
 export interface OperationRunner {

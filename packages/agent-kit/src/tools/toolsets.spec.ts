@@ -3,11 +3,11 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 
 import { createHostileOperations } from '../../test/hostile-operations.js';
 import { AgentKit } from '../agent-kit.js';
-import { CATALOG } from '../operations/catalog.js';
+import { CATALOG, toolsetOf } from '../operations/catalog.js';
+import { TOOLSETS } from '../operations/toolsets.js';
 import type { SpendingPolicy } from '../policy/policy.js';
 import { createMcpServer } from './mcp.js';
 import type { ToolOptions } from './run-operation.js';
-import { toolsetOf, TOOLSETS } from './toolsets.js';
 
 const createKit = (policy: SpendingPolicy = {}, plugins = [createHostileOperations()]) =>
   new AgentKit(`0x${'11'.repeat(32)}`, 'offline', { rpcUrl: 'http://127.0.0.1:1', policy, plugins });

@@ -3,8 +3,19 @@ import { parseAbi, type Abi, type Address, type Hex } from 'viem';
 import { formatAbiItem } from 'viem/utils';
 
 import { AgentKitError, type AgentKitErrorCode } from './agent-kit-error.js';
-import type { PricedRequest } from './priced-request.js';
 import type { Token, TokenAmount } from './token.js';
+
+/** A request for a resource that may cost something. */
+export interface PricedRequest {
+  url: string;
+  /** GET if omitted. */
+  method?: string | undefined;
+  body?: string | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Headers of the program's own by origin: `https://api.example.com` -> `{ authorization: 'Bearer …' }`. */
+export type OwnHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** How a step can fail, as data: the meanings of its contract's errors, and failures without a revert. */
 export interface StepFailures {
@@ -129,4 +140,12 @@ export function storeFailures({ errors, ...others }: StepFailures): StoredFailur
 /** Parses the output of `storeFailures`. */
 export function restoreFailures({ errors = [], ...others }: StoredFailures): StepFailures {
   return errors.length === 0 ? others : { ...others, errors: parseAbi(errors) };
+}
+
+/** A deeply frozen copy of plain data: what was shown to a person, and checked against the policy, is what is sent. */
+export function freezeCopy<T>(value: T): T {
+  if (Array.isArray(value)) return Object.freeze(value.map((item: unknown) => freezeCopy(item))) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, field]) => [name, freezeCopy<unknown>(field)]);
+  return Object.freeze(Object.fromEntries(entries)) as T;
 }

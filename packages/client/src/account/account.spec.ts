@@ -1,19 +1,14 @@
-import { createPublicClient, http, numberToHex, parseEther, type Hex } from 'viem';
+import { numberToHex, parseEther, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 
-import {
-  refusal,
-  startRpcProxy,
-  type Interception,
-  type RpcProxy,
-} from '../../../../test/harness/network/rpc-proxy.js';
+import { refusal, type Interception } from '../../../../test/harness/network/rpc-proxy.js';
 import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { expectFailure, useChain, useProxy } from '../../test/shared.js';
 import type { SignedTransaction } from '../store/payment-store.js';
-import type { Account, Call } from './account.js';
 import { createWallet, type WalletOptions } from './create-wallet.js';
 import { signAndSend } from './send.js';
+import type { Account, Call } from './wallet.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 const DELEGATION: Hex = `0xef0100${'ab'.repeat(20)}`;
@@ -21,21 +16,12 @@ const PATIENCE = { attempts: 100, intervalMs: 20 };
 const ONE: Call = { to: RECEIVER, data: '0x', value: 1n };
 
 describe('an account', () => {
-  let chain: Devnet;
-  let proxy: RpcProxy;
+  const chain = useChain();
+  const proxy = useProxy(chain);
   let privateKey: Hex;
   let account: Account;
 
-  beforeAll(async () => {
-    chain = await startChain();
-    proxy = await startRpcProxy(chain.rpcUrl);
-  });
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
   beforeEach(async () => {
-    proxy.reset();
     await rpc('evm_setAutomine', true);
     // One of its own, so that the tests share no nonces.
     privateKey = generatePrivateKey();
@@ -46,14 +32,10 @@ describe('an account', () => {
   const rpc = (method: string, ...params: unknown[]) => callRpc(chain.rpcUrl, method, params);
   const fund = (address: Hex) => rpc('anvil_setBalance', address, numberToHex(parseEther('10')));
   const createAccount = (change: Partial<WalletOptions> = {}) =>
-    createWallet({
-      ...{ account: privateKey, rpcUrl: proxy.rpcUrl, chainId: chain.chainId, patience: PATIENCE },
-      ...change,
-    });
-  const client = () => createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
+    createWallet({ account: privateKey, rpcUrl: proxy.rpcUrl, chainId: chain.chainId, patience: PATIENCE, ...change });
   const send = (call = ONE, from = account): Promise<SignedTransaction> =>
     from.inTurn(() => signAndSend<Call, SignedTransaction>(from, call));
-  const transactionOf = ({ txHash: hash }: SignedTransaction) => client().getTransaction({ hash });
+  const transactionOf = ({ txHash: hash }: SignedTransaction) => chain.client.getTransaction({ hash });
   const sendings = () => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length;
   const change =
     (edit: (result: never) => unknown): Interception =>
@@ -78,7 +60,7 @@ describe('an account', () => {
         expect(await account.confirm(signed)).toMatchObject({ outcome: 'success' });
       }
       expect(nonces).toEqual([0, 1, 2]);
-      await expect(account.sign({ ...ONE, nonce: 1 })).rejects.toMatchObject({ code: 'cannot_pay' });
+      await expectFailure(account.sign({ ...ONE, nonce: 1 }), 'cannot_pay');
     });
 
     it('the next nonce behind one that the node has dropped, and sends that again', async () => {
@@ -111,7 +93,7 @@ describe('an account', () => {
       expect(await account.confirm(await send())).toMatchObject({ outcome: 'success' });
       await rpc('evm_revert', snapshot);
       await rpc('anvil_mine', '0x2', '0x5');
-      await expect(account.sign(ONE)).rejects.toMatchObject({ code: 'wrong_chain' });
+      await expectFailure(account.sign(ONE), 'wrong_chain');
       expect(await account.confirm(await send())).toMatchObject({ outcome: 'success' });
     });
 
@@ -177,7 +159,7 @@ describe('an account', () => {
     it('by another server when the first does not answer', async () => {
       proxy.intercept('eth_sendRawTransaction', () => 'broken');
       const signed = await send(ONE, createAccount({ otherRpcUrls: [chain.rpcUrl] }));
-      expect(await client().getTransactionReceipt({ hash: signed.txHash })).toMatchObject({ status: 'success' });
+      expect(await chain.client.getTransactionReceipt({ hash: signed.txHash })).toMatchObject({ status: 'success' });
     });
   });
 
@@ -189,7 +171,7 @@ describe('an account', () => {
       proxy.intercept('eth_sendRawTransaction', async (_call, forward) => {
         by ??= (await rpc('eth_sendTransaction', { from: account.address, to: RECEIVER, value: '0x2' })) as Hex;
         // In the pool it could still be replaced.
-        await awaitReceipt(client(), by);
+        await awaitReceipt(chain.client, by);
         return { body: await forward() };
       });
       return () => by;
@@ -197,7 +179,7 @@ describe('an account', () => {
 
     it('and says which one has taken its nonce', async () => {
       const other = await beatWith();
-      await expect(send()).rejects.toMatchObject({ code: 'wallet_unavailable' });
+      await expectFailure(send(), 'wallet_unavailable');
       const signed = await account.sign({ ...ONE, nonce: 0 });
       expect(await account.confirm(signed)).toEqual({ outcome: 'replaced', by: other() });
     });
@@ -283,10 +265,10 @@ describe('an account', () => {
     it('and none that is mined, or of another account', async () => {
       const mined = await send();
       await rpc('evm_mine');
-      await expect(account.speedUp(mined.txHash)).rejects.toMatchObject({ code: 'cannot_pay' });
+      await expectFailure(account.speedUp(mined.txHash), 'cannot_pay');
       const foreign = await send();
       privateKey = generatePrivateKey();
-      await expect(createAccount().cancel(foreign.txHash)).rejects.toMatchObject({ code: 'cannot_pay' });
+      await expectFailure(createAccount().cancel(foreign.txHash), 'cannot_pay');
     });
   });
 });

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 
 import { PaymentError, type Hex, type Permit2Transfer, type TransferAuthorization } from '@tollgate/protocol';
 
+import { listenLocally } from '../../../../tools/devnet/processes/listen-locally.js';
 import { createWallet } from './create-wallet.js';
 import type { Wallet } from './wallet.js';
 
@@ -14,14 +13,12 @@ async function withChain(
   work: (wallet: Wallet) => Promise<void>,
   rpcTimeoutMs = 10_000,
 ): Promise<void> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/canary-key`;
+  const { url, stop } = await listenLocally(createServer(listener));
+  const rpcUrl = `${url}/v2/canary-key`;
   try {
     await work(createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl, chainId: 1328, rpcTimeoutMs }));
   } finally {
-    server.close();
-    server.closeAllConnections();
+    await stop();
   }
 }
 
@@ -53,7 +50,12 @@ describe('createWallet', () => {
   const word: Hex = `0x${'1'.repeat(64)}`;
   const address: Hex = `0x${'1'.repeat(40)}`;
   const authorization: TransferAuthorization = {
-    ...{ from: address, to: address, value: '1', validAfter: '0', validBefore: '1', nonce: word },
+    from: address,
+    to: address,
+    value: '1',
+    validAfter: '0',
+    validBefore: '1',
+    nonce: word,
   };
   const transfer = { permit2Authorization: { from: address, nonce: '1', deadline: '1' } } as Permit2Transfer;
   const transaction = { txHash: word, rawTransaction: '0x01', nonce: 1 } as const;

@@ -4,10 +4,10 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 import { createRpcClient, createRpcTransport, joinTransports } from '../network/rpc-client.js';
 import { findAccountMemory } from './account-memory.js';
-import type { Account } from './account.js';
 import { POLLING } from './poll-receipt.js';
 import { readFromBlock, type PollLimits } from './read-at-block.js';
 import { RpcAccount } from './rpc-account.js';
+import type { Account } from './wallet.js';
 
 export interface WalletOptions {
   /** The payer: a private key, or any viem account that signs locally. */
@@ -37,7 +37,10 @@ export function createWallet(options: WalletOptions): Account {
   const memory = findAccountMemory(rpcUrl, signer.address);
   const reads = joinTransports(urls.map((url) => createRpcTransport(url, { timeout, retryCount: 1 })));
   return new RpcAccount({
-    ...{ signer, chainId, memory, patience },
+    signer,
+    chainId,
+    memory,
+    patience,
     chain: createRpcClient(chainId, reads),
     state: createRpcClient(
       chainId,

@@ -1,7 +1,7 @@
 import { addGasMargin, highestPrice, quoteFees, type HeadFees, type Hex } from '@tollgate/protocol';
 import type { PublicClient } from 'viem';
 
-import type { Call } from './account.js';
+import type { Call } from './wallet.js';
 
 /** The gas limit and the fees of a call, as the head of the chain asks for them. */
 export interface Quote {

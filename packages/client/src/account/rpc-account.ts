@@ -1,4 +1,4 @@
-import { PaymentError, raiseHeadFees, type Hex } from '@tollgate/protocol';
+import { PaymentError, raiseHeadFees, type HeadFees, type Hex } from '@tollgate/protocol';
 import {
   isAddressEqual,
   keccak256,
@@ -12,12 +12,10 @@ import {
 
 import { createWalletUnavailable, explainNodeRefusal, isUnanswered, lookUp } from '../network/rpc-failure.js';
 import type { SignedTransaction } from '../store/payment-store.js';
-import type { Account, Call, Confirmation } from './account.js';
 import { findNonceUse, type NonceUse } from './find-nonce-use.js';
 import { takeNonce, type NonceSource } from './next-nonce.js';
 import { pollReceipt } from './poll-receipt.js';
 import { quoteCall, type Quote } from './quote-call.js';
-import { readPending } from './read-pending.js';
 import { sendBytes, type BytesAnswer } from './send-bytes.js';
 import {
   createAuthorizationSigner,
@@ -25,8 +23,9 @@ import {
   type AuthorizationSigner,
   type PermitSigner,
 } from './typed-data-signers.js';
+import type { Account, Call, Confirmation } from './wallet.js';
 
-export interface RpcAccountOptions extends Omit<NonceSource, 'address'> {
+interface RpcAccountOptions extends Omit<NonceSource, 'address'> {
   signer: LocalAccount;
   chainId: number;
   /** Asks nodes that have the account's last transaction. */
@@ -208,4 +207,28 @@ function explainSending({ txHash }: SignedTransaction, answer: Exclude<BytesAnsw
   }
   const { refusal, error } = answer;
   return explainNodeRefusal('broadcast_refused', `The chain refused the transaction ${txHash}`, error, { refusal });
+}
+
+/** A sent transaction that is not mined. */
+interface PendingTransaction {
+  call: Call;
+  nonce: number;
+  fees: HeadFees;
+}
+
+/** @throws PaymentError `cannot_pay` when the account has no such transaction waiting, or what the client throws */
+async function readPending(client: PublicClient, address: Hex, hash: Hex): Promise<PendingTransaction> {
+  const found = await client.getTransaction({ hash });
+  const { from, to, input: data, value, nonce, blockNumber, maxFeePerGas, maxPriorityFeePerGas, gasPrice } = found;
+  if (blockNumber !== null || to === null || from.toLowerCase() !== address.toLowerCase()) {
+    throw new PaymentError('cannot_pay', `The transaction ${hash} is not one of this account that waits to be mined.`, {
+      hint: 'Only such a transaction can be replaced.',
+      details: { txHash: hash },
+    });
+  }
+  const fees: HeadFees =
+    maxFeePerGas === undefined || maxPriorityFeePerGas === undefined
+      ? { type: 'legacy', gasPrice: gasPrice ?? 0n }
+      : { type: 'eip1559', maxFeePerGas, maxPriorityFeePerGas };
+  return { call: { to, data, value }, nonce, fees };
 }

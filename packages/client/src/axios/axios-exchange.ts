@@ -52,7 +52,9 @@ export class AxiosExchange {
   async send(change: object = {}): Promise<AxiosResponse> {
     const { env, adapter } = this.config;
     const config: Config = {
-      ...{ ...this.config, ...change, validateStatus: null },
+      ...this.config,
+      ...change,
+      validateStatus: null,
       env: { ...env, fetch: listenTo(env?.fetch ?? globalThis.fetch) },
     };
     const chosen = this.axios.getAdapter(adapter, config);
@@ -93,7 +95,9 @@ export class AxiosExchange {
       if (!asked.has(name)) headers.delete(name);
     });
     return {
-      ...{ headers, method: method.toLowerCase(), data: body ? taken.data : undefined },
+      headers,
+      method: method.toLowerCase(),
+      data: body ? taken.data : undefined,
       ...(signal && { signal }),
       ...(url !== request.url && { url, baseURL: '', params: undefined }),
       ...(new URL(url).origin !== new URL(request.url).origin && { auth: undefined }),

@@ -3,11 +3,8 @@ import { Readable } from 'node:stream';
 
 import axios, { AxiosError, type AxiosInstance, type AxiosRequestConfig } from 'axios';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { startEchoShop, type EchoedRequest, type EchoShop } from '../../test/echo-shop.js';
-import { listTransfers } from '../../test/paid-server.js';
-import { createWallet } from '../account/create-wallet.js';
-import type { Wallet } from '../account/wallet.js';
+import { assetOf, useChain, useServer, useTransferCount, useWallet } from '../../test/shared.js';
 import { payWithAxios } from '../axios.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 
@@ -30,8 +27,12 @@ const failureOf = async (work: Promise<unknown>): Promise<Seen> => {
   const error = (await work.catch((thrown: unknown) => thrown)) as AxiosError;
   const { code, message, response, config } = error;
   return {
-    ...{ isOfAxios: error instanceof AxiosError, code, message, url: config?.url },
-    ...{ status: response?.status, data: response?.data },
+    isOfAxios: error instanceof AxiosError,
+    code,
+    message,
+    url: config?.url,
+    status: response?.status,
+    data: response?.data,
   };
 };
 
@@ -162,28 +163,16 @@ const USES: Record<string, Use> = {
 };
 
 describe('each use of axios is the same with a payment as without:', () => {
-  let chain: Devnet;
-  let shop: EchoShop;
-  let wallet: Wallet;
-  let paidBefore: number;
+  const chain = useChain();
+  const shop = useServer(() => startEchoShop(chain));
   const payer = () => chain.accounts[5]!;
-  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
-
-  beforeAll(async () => {
-    chain = await startChain();
-    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-  });
-  afterAll(() => chain.stop());
-  beforeEach(async () => {
-    shop = await startEchoShop(chain);
-    paidBefore = (await listTransfers(chain, payer().address)).length;
-  });
-  afterEach(() => shop.close());
+  const wallet = useWallet(chain, payer);
+  const transfers = useTransferCount(chain, () => payer().address);
 
   function create(part: 'free' | 'paid'): AxiosInstance {
     const api = axios.create({ baseURL: `${shop.origin}/${part}/`, headers: { 'X-Own': 'yes' } });
     if (part === 'free') return api;
-    const assets = [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }];
+    const assets = [assetOf(chain)];
     payWithAxios(api, wallet, { assets, maxAmount: '0.001', store: new MemoryPaymentStore() });
     return api;
   }
@@ -196,8 +185,10 @@ describe('each use of axios is the same with a payment as without:', () => {
     );
     const entries = kept.map(([name, value]): [string, string] => [name, same(String(value))]);
     return {
-      ...{ method, url: url.replace(/^\/(free|paid)/, '') },
-      ...{ headers: Object.fromEntries(entries), body: same(body.toString('latin1')) },
+      method,
+      url: url.replace(/^\/(free|paid)/, ''),
+      headers: Object.fromEntries(entries),
+      body: same(body.toString('latin1')),
     };
   };
 

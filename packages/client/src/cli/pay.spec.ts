@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { encodeJsonHeader } from '@tollgate/protocol';
@@ -9,15 +8,16 @@ import { encodeJsonHeader } from '@tollgate/protocol';
 import { startInTerminal } from '../../../../test/harness/chat/start-in-terminal.js';
 import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { bundleProgram } from '../../../../test/harness/stack/bundle-program.js';
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { listTransfers, startPaidServer } from '../../test/paid-server.js';
+import { useChain, useFolder, useOpened, useServer } from '../../test/shared.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { nonceOf } from '../store/payment-store.js';
 import { runPay } from './pay-command.js';
 
-let chain: Devnet;
-let server: PaidServer;
-let directory: string;
+const chain = useChain();
+const open = useOpened();
+const server = useServer(() => startPaidServer(chain));
+const directory = useFolder();
 
 const payer = () => chain.accounts[7]!;
 
@@ -31,7 +31,7 @@ interface Run {
 async function runCommand(args: string[], env: NodeJS.ProcessEnv = {}, line = 'exec "$@"'): Promise<Run> {
   const program = await bundleProgram('packages/client/src/cli/pay.ts');
   const child = spawn('bash', ['-c', line, 'bash', process.execPath, program, ...args], {
-    cwd: directory,
+    cwd: directory(),
     env: { ...process.env, TOLLGATE_STATE_DIR: '', ...env },
   });
   let stdout = '';
@@ -60,22 +60,9 @@ async function runHere(args: string[], env: NodeJS.ProcessEnv = {}, write: () =>
 const PATIENT = ['--rpc-timeout', '60'];
 const payArguments = () => [
   ...[server.url, '--max', '0.01', '--rpc', chain.rpcUrl, ...PATIENT],
-  ...['--store', join(directory, 'payments')],
+  ...['--store', join(directory(), 'payments')],
 ];
 const key = () => ({ WALLET_PRIVATE_KEY: payer().privateKey });
-
-beforeAll(async () => {
-  chain = await startChain();
-});
-afterAll(() => chain.stop());
-beforeEach(async () => {
-  server = await startPaidServer(chain);
-  directory = await mkdtemp(join(tmpdir(), 'pay-'));
-});
-afterEach(async () => {
-  await server.close();
-  await rm(directory, { recursive: true });
-});
 
 describe('pay', () => {
   it('writes the answer to stdout, progress to stderr, and the key nowhere', async () => {
@@ -103,17 +90,17 @@ describe('pay', () => {
   }
 
   it('finds the devnet in TOLLGATE_STATE_DIR, and keeps its payments there', async () => {
-    const folder = join(directory, 'state');
+    const folder = join(directory(), 'state');
     await writeDevnet(folder);
     const command = [server.url, '--max', '0.01', '--dev', ...PATIENT];
     const { code, stderr } = await runCommand(command, { TOLLGATE_STATE_DIR: folder });
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect((await readdir(folder)).sort()).toEqual(['dev.json', 'payments']);
-    expect(await readdir(directory)).toEqual(['state']);
+    expect(await readdir(directory())).toEqual(['state']);
   });
 
   it('names the folder in which no devnet runs, or was killed, with what to type', async () => {
-    const folder = join(directory, 'state');
+    const folder = join(directory(), 'state');
     const command = [server.url, '--max', '0.01', '--dev'];
     const none = await runCommand(command, { TOLLGATE_STATE_DIR: folder });
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining(`No npm run dev runs in ${folder}: start`) });
@@ -125,7 +112,7 @@ describe('pay', () => {
   });
 
   it('takes everything from a running devnet', async () => {
-    const folder = join(directory, '.tollgate');
+    const folder = join(directory(), '.tollgate');
     await writeDevnet(folder);
     const state = { TOLLGATE_STATE_DIR: folder };
     const stranger = await runHere([server.url, '--max', '0.01', '--dev', '--pay-to', `0x${'11'.repeat(20)}`], state);
@@ -158,7 +145,7 @@ describe('pay', () => {
   });
 
   it('sends method, headers, body and key', async () => {
-    const body = join(directory, 'body.json');
+    const body = join(directory(), 'body.json');
     await writeFile(body, '{"city":"Bern"}');
     const request = ['--header', 'X-Own: a:b', '--header', 'Content-Type: application/json', '--body', `@${body}`];
     const run = await runHere([...payArguments(), ...request, '--idempotency-key', 'order-1'], key());
@@ -251,8 +238,11 @@ describe('pay', () => {
     expect({ code, document: JSON.parse(stdout) as unknown }).toEqual({
       code: 0,
       document: {
-        ...{ status: 200, contentType: expect.stringContaining('json'), taken: null },
-        ...{ payment: expect.stringMatching(/^0x\w{64}$/), body: '{"conditions":"Clear","number":1}' },
+        status: 200,
+        contentType: expect.stringContaining('json'),
+        taken: null,
+        payment: expect.stringMatching(/^0x\w{64}$/),
+        body: '{"conditions":"Clear","number":1}',
       },
     });
   });
@@ -355,16 +345,12 @@ describe('pay', () => {
 
     it('reports the same before it signs for Permit2', async () => {
       proxy.intercept('eth_call', () => 'broken');
-      const shop = await startSigningShop(chain, 2);
-      try {
-        shop.offer = { extra: { assetTransferMethod: 'permit2' } };
-        const run = await runHere([shop.url, ...payArguments().slice(1), '--rpc', proxy.rpcUrl], key());
-        expect(run).toMatchObject({ code: 3, stdout: '' });
-        expect(run.stderr).toContain(`The RPC server at ${host()} does not answer`);
-        expect(run.stderr).toMatch(/\nNothing was paid\.\n$/);
-      } finally {
-        await shop.close();
-      }
+      const shop = await open(startSigningShop(chain, 2));
+      shop.offer = { extra: { assetTransferMethod: 'permit2' } };
+      const run = await runHere([shop.url, ...payArguments().slice(1), '--rpc', proxy.rpcUrl], key());
+      expect(run).toMatchObject({ code: 3, stdout: '' });
+      expect(run.stderr).toContain(`The RPC server at ${host()} does not answer`);
+      expect(run.stderr).toMatch(/\nNothing was paid\.\n$/);
     });
 
     it('reports the outcome of a sent payment as unknown, and redeems it when run again', async () => {
@@ -458,28 +444,24 @@ describe('pay', () => {
   });
 
   it('reports the same for an authorization, and signs no second one', async () => {
-    const shop = await startSigningShop(chain, 2);
-    try {
-      const settled = { 'PAYMENT-RESPONSE': encodeJsonHeader({ success: true, transaction: '0x', network: 'x' }) };
-      for (const [headers, line] of [
-        [
-          { 'X-Payment-Released': 'true' },
-          /not spent: the same command, or one that corrects its query or body, presents the same authorization again, and signs no other one before 20/,
-        ],
-        [settled, /The payment was settled nevertheless: the same command presents it again/],
-      ] as const) {
-        shop.interfere = [(response) => void response.writeHead(404, headers).end('gone')];
-        const run = await runHere([shop.url, ...payArguments().slice(1)], key());
-        expect({ code: run.code, line: lastLine(run) }).toEqual({ code: 5, line: expect.stringMatching(line) });
-      }
-      expect(await runHere([shop.url, ...payArguments().slice(1)], key())).toMatchObject({
-        code: 0,
-        stdout: 'the goods',
-      });
-      expect(new Set(shop.shown.map(({ payment }) => nonceOf(payment))).size).toBe(1);
-    } finally {
-      await shop.close();
+    const shop = await open(startSigningShop(chain, 2));
+    const settled = { 'PAYMENT-RESPONSE': encodeJsonHeader({ success: true, transaction: '0x', network: 'x' }) };
+    for (const [headers, line] of [
+      [
+        { 'X-Payment-Released': 'true' },
+        /not spent: the same command, or one that corrects its query or body, presents the same authorization again, and signs no other one before 20/,
+      ],
+      [settled, /The payment was settled nevertheless: the same command presents it again/],
+    ] as const) {
+      shop.interfere = [(response) => void response.writeHead(404, headers).end('gone')];
+      const run = await runHere([shop.url, ...payArguments().slice(1)], key());
+      expect({ code: run.code, line: lastLine(run) }).toEqual({ code: 5, line: expect.stringMatching(line) });
     }
+    expect(await runHere([shop.url, ...payArguments().slice(1)], key())).toMatchObject({
+      code: 0,
+      stdout: 'the goods',
+    });
+    expect(new Set(shop.shown.map(({ payment }) => nonceOf(payment))).size).toBe(1);
   });
 
   it('explains itself', async () => {

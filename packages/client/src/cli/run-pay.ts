@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
 import {
-  decodeJsonHeader,
   formatTokenAmount,
   IDEMPOTENT_REPLAYED,
   isBaseUnits,
@@ -11,17 +10,24 @@ import {
   PaymentError,
   X_PAYMENT_RELEASED,
   X_PAYMENT_RESPONSE,
-  type JsonRecord,
   type PaymentErrorCode,
 } from '@tollgate/protocol';
 import { InvalidArgumentError, type Command } from 'commander';
 
 import { createWallet } from '../account/create-wallet.js';
 import { fetchWithPayment } from '../fetch/fetch-with-payment.js';
+import { readJsonHeader } from '../network/read-body.js';
 import { requestKey, takeRequest } from '../network/request-snapshot.js';
 import type { PaymentEvent, SkippedOffer } from '../sign/payment-options.js';
-import { abandonPayment, endsAtMs, nonceOf, type StoredPayment } from '../store/payment-store.js';
-import { HeldPaymentStore } from './held-payment-store.js';
+import {
+  abandonPayment,
+  endsAtMs,
+  nonceOf,
+  noteState,
+  type PaymentStore,
+  type StoredPayment,
+  type StoredRevision,
+} from '../store/payment-store.js';
 import { readArguments, type PayArguments, type PayOptions } from './read-arguments.js';
 
 export interface PayTerminal {
@@ -86,22 +92,13 @@ function describe(event: PaymentEvent): string | null {
   }
 }
 
-/** The receipt in a header; empty where there is none, or it cannot be read. */
-function readReceipt(header: string | null): JsonRecord {
-  try {
-    return header === null ? {} : decodeJsonHeader(header, MAX_RECEIPT_BYTES);
-  } catch {
-    return {};
-  }
+/** The moved amount that the server reports, in units of the token; null where it reports none, as in version 1. */
+function readAmountTaken(headers: Headers, decimals: number): string | null {
+  const amount = ownField(readJsonHeader(headers.get(PAYMENT_RESPONSE), MAX_RECEIPT_BYTES), 'amount');
+  return isBaseUnits(amount) ? formatTokenAmount(BigInt(amount), decimals) : null;
 }
 
-/** The moved amount that the server reports, in base units; null where it reports none, as in version 1. */
-function readAmountTaken(headers: Headers): bigint | null {
-  const amount = ownField(readReceipt(headers.get(PAYMENT_RESPONSE)), 'amount');
-  return isBaseUnits(amount) ? BigInt(amount) : null;
-}
-
-async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () => void): Promise<number> {
+async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () => unknown): Promise<number> {
   let payment = null as StoredPayment | null;
   const wallet = createWallet(input.wallet);
   const store = new HeldPaymentStore(input.openStore(wallet));
@@ -119,11 +116,10 @@ async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () =
     },
   });
   const response = await payingFetch(input.url, input.init);
-  const taken = payment === null ? null : readAmountTaken(response.headers);
-  if (taken !== null)
-    terminal.stderr(`The server reports a charge of ${formatTokenAmount(taken, input.asset.decimals)}.`);
+  const taken = payment === null ? null : readAmountTaken(response.headers, input.asset.decimals);
+  if (taken !== null) terminal.stderr(`The server reports a charge of ${taken}.`);
   if (payment !== null) terminal.stderr(`Answered: status ${response.status}.`);
-  if (input.writesJson) await writeDocument(response, { payment, taken, input }, terminal);
+  if (input.writesJson) await terminal.stdout(await createDocument(response, payment && nameOf(payment), taken));
   else await writeBody(response, terminal);
   await store.release();
   const isFailure = response.status >= 400;
@@ -146,29 +142,17 @@ async function writeBody(response: Response, terminal: PayTerminal): Promise<voi
   if (terminal.showsStdout && lastByte !== LINE_BREAK) await terminal.stdout('\n');
 }
 
-interface Outcome {
-  /** Null: nothing was paid. */
-  payment: StoredPayment | null;
-  /** Base units; null where the server does not report it. */
-  taken: bigint | null;
-  input: PayArguments;
-}
-
 /** The answer as one JSON document: its body is text, or base64 where it is no UTF-8. */
-async function writeDocument(
-  response: Response,
-  { payment, taken, input }: Outcome,
-  terminal: PayTerminal,
-): Promise<void> {
+async function createDocument(response: Response, payment: string | null, taken: string | null): Promise<string> {
   const bytes = Buffer.from(await response.arrayBuffer());
   const document = {
     status: response.status,
     contentType: response.headers.get('content-type'),
-    payment: payment && nameOf(payment),
-    taken: taken === null ? null : formatTokenAmount(taken, input.asset.decimals),
+    payment,
+    taken,
     ...(isUtf8(bytes) ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') }),
   };
-  await terminal.stdout(`${JSON.stringify(document, null, 2)}\n`);
+  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
 async function abandon(input: PayArguments, terminal: PayTerminal): Promise<number> {
@@ -178,7 +162,7 @@ async function abandon(input: PayArguments, terminal: PayTerminal): Promise<numb
   return 0;
 }
 
-export interface PayContext {
+interface PayContext {
   command: Command;
   env: NodeJS.ProcessEnv;
   terminal: PayTerminal;
@@ -194,9 +178,7 @@ export async function payOnce(
   try {
     const input = readArguments(url, options, env);
     if (input.isAbandoning) return await abandon(input, terminal);
-    return await payFor(input, terminal, () => {
-      isSigned = true;
-    });
+    return await payFor(input, terminal, () => (isSigned = true));
   } catch (error) {
     if (error instanceof InvalidArgumentError) command.error(error.message);
     const message = error instanceof Error ? error.message : String(error);
@@ -228,8 +210,37 @@ function explainPayment({ transaction, authorization }: StoredPayment, headers: 
     return `The payment is not spent: the same command, or one that corrects its query or body, presents the same authorization again, and signs no other one before ${validBefore}.`;
   }
   // Servers that settle a signed payment report it in a header, with any status.
-  const receipt = readReceipt(headers.get(PAYMENT_RESPONSE) ?? headers.get(X_PAYMENT_RESPONSE));
+  const receipt = readJsonHeader(headers.get(PAYMENT_RESPONSE) ?? headers.get(X_PAYMENT_RESPONSE), MAX_RECEIPT_BYTES);
   if (receipt['success'] === true || headers.has(PAYMENT_RECEIPT))
     return 'The payment was settled nevertheless: the same command presents it again, and pays nothing more.';
   return 'The server does not say whether the payment was settled: the same command presents it again, and pays nothing more.';
+}
+
+/**
+ * Holds the end of a payment back until its answer is written, so that a failed write, or a process that ends in
+ * between, leaves a payment that the next run redeems.
+ */
+class HeldPaymentStore implements PaymentStore {
+  #held: ({ key: string } & StoredRevision) | null = null;
+
+  constructor(private readonly store: PaymentStore) {}
+
+  read(key: string): Promise<StoredRevision | null> {
+    return this.store.read(key);
+  }
+
+  async write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean> {
+    if (payment.state !== 'redeemed') return this.store.write(key, payment, afterRevision);
+    this.#held = { key, payment, revision: afterRevision };
+    return true;
+  }
+
+  list(): Promise<({ key: string } & StoredRevision)[]> {
+    return this.store.list();
+  }
+
+  /** Writes what was held back, if anything was. */
+  async release(): Promise<void> {
+    if (this.#held) await noteState(this.store, this.#held.key, this.#held, 'redeemed');
+  }
 }

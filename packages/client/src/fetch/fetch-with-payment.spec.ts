@@ -1,57 +1,38 @@
 import type { ServerResponse } from 'node:http';
 
 import { findHashLocks, matchesHashLock, type Hex } from '@tollgate/protocol';
-import { createPublicClient, createWalletClient, erc20Abi, http } from 'viem';
+import { createWalletClient, erc20Abi, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import type { Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { listTransfers, startPaidServer } from '../../test/paid-server.js';
+import { assetOf, failureOf, useChain, useServer, useTransfers, useWallet, walletOf } from '../../test/shared.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
-import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment, payForResource } from './fetch-with-payment.js';
 
-let chain: Devnet;
-let server: PaidServer;
-let asset: TrustedAsset;
-let wallet: Wallet;
+const chain = useChain();
+const server = useServer(() => startPaidServer(chain));
 let store: MemoryPaymentStore;
-let paidBefore: number;
 
 const payer = () => chain.accounts[3]!;
-const transfers = async () => (await listTransfers(chain, payer().address)).slice(paidBefore);
+const wallet = useWallet(chain, payer);
+const transfers = useTransfers(chain, () => payer().address);
 const options = (change: Partial<PaymentOptions> = {}): PaymentOptions => ({
-  assets: [asset],
+  assets: [assetOf(chain)],
   maxAmount: '0.001',
   store,
   ...change,
 });
 const payingFetch = (change: Partial<PaymentOptions> = {}) => fetchWithPayment(fetch, wallet, options(change));
 
-async function failureOf(work: Promise<unknown>): Promise<Record<string, unknown>> {
-  return work.then(
-    () => Promise.reject(new Error('it did not fail')),
-    (error: unknown) => error as Record<string, unknown>,
-  );
-}
-
-beforeAll(async () => {
-  chain = await startChain();
-  asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
-  wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-});
-afterAll(() => chain.stop());
-
 beforeEach(async () => {
-  server = await startPaidServer(chain);
   store = new MemoryPaymentStore();
-  paidBefore = (await listTransfers(chain, payer().address)).length;
 });
-afterEach(() => server.close());
 
 describe('a successful payment', () => {
   it('requests, pays once with a hash lock, and requests again with proof and key', async () => {
@@ -70,7 +51,7 @@ describe('a successful payment', () => {
       from: payer().address,
       reference: expect.stringMatching(/^chain-[0-9]+-[0-9a-z]+$/),
     });
-    const { input } = await createPublicClient({ transport: http(chain.rpcUrl) }).getTransaction({ hash: txHash! });
+    const { input } = await chain.client.getTransaction({ hash: txHash! });
     const [locked] = findHashLocks(input);
     expect(locked).toMatchObject({ to: chain.payTo.toLowerCase(), amountBaseUnits: 1000n });
     expect(matchesHashLock(locked!.lock, paid!.proof!.payload.reference!)).toBe(true);
@@ -153,7 +134,7 @@ describe('a successful payment', () => {
     const init = { headers: { 'Idempotency-Key': 'order-2' } };
     const first = await payingFetch()(server.url, init);
     const forgetful = {
-      ...wallet,
+      ...walletOf(chain, payer()),
       readOutcome: () => Promise.resolve(null),
       broadcast: () => Promise.reject(new Error()),
     };
@@ -196,7 +177,7 @@ describe('a payment that is not made', () => {
   });
 
   it('is one to a recipient that is not pinned', async () => {
-    const pinned = { ...asset, payTo: payer().address };
+    const pinned = { ...assetOf(chain), payTo: payer().address };
     expect(await failureOf(payingFetch({ assets: [pinned] })(server.url))).toMatchObject({
       code: 'no_trusted_requirement',
     });
@@ -214,7 +195,7 @@ describe('a payment that is not made', () => {
   });
 
   it('is one from an empty wallet; the next call may pay', async () => {
-    const poor = createWallet({ account: `0x${'42'.repeat(32)}`, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+    const poor = walletOf(chain, { privateKey: `0x${'42'.repeat(32)}` });
     const failure = await failureOf(fetchWithPayment(fetch, poor, options())(server.url));
     expect(failure).toMatchObject({ code: 'cannot_pay', hint: expect.any(String) });
     expect((await payingFetch()(server.url)).status).toBe(200);
@@ -222,7 +203,7 @@ describe('a payment that is not made', () => {
 
   it('is one over an RPC endpoint of another chain', async () => {
     const lost = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: 1 });
-    const trusted = { ...asset, chainId: 1 };
+    const trusted = { ...assetOf(chain), chainId: 1 };
     const failure = await failureOf(fetchWithPayment(fetch, lost, options({ assets: [trusted] }))(server.url));
     expect(failure).toMatchObject({ code: 'wrong_chain' });
   });
@@ -288,14 +269,14 @@ describe('a payment that is made but not accepted', () => {
     const thief = chain.accounts[6]!;
     const act = (key: Hex) => createWalletClient({ account: privateKeyToAccount(key), transport: http(chain.rpcUrl) });
     const token = { address: chain.asset, abi: erc20Abi, chain: null } as const;
-    const reader = createPublicClient({ transport: http(chain.rpcUrl) });
+    const reader = chain.client;
     const balance = await reader.readContract({ ...token, functionName: 'balanceOf', args: [owner.address] });
     const wait = (hash: Hex) => awaitReceipt(reader, hash);
     await wait(
       await act(owner.privateKey).writeContract({ ...token, functionName: 'approve', args: [thief.address, balance] }),
     );
     const snapshot = await callRpc(chain.rpcUrl, 'evm_snapshot');
-    const honest = createWallet({ account: owner.privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+    const honest = walletOf(chain, owner);
     let robbing: Promise<unknown> | undefined;
     const robbed: Wallet = {
       address: honest.address,

@@ -1,5 +1,5 @@
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { listTransfers, startPaidServer } from '../../test/paid-server.js';
+import { startPaidServer } from '../../test/paid-server.js';
+import { useChain, useOpened, useTransferCount } from '../../test/shared.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { AuthorizationSigner } from '../account/typed-data-signers.js';
@@ -11,23 +11,18 @@ import { fetchWithPayment } from './fetch-with-payment.js';
 /** As with a person at a wallet, who is asked to confirm. */
 describe('a signature that comes later than the offer is valid', () => {
   const VALID_SECONDS = 2;
-  let chain: Devnet;
+  const chain = useChain();
+  const open = useOpened();
   let store: MemoryPaymentStore;
-  let paidBefore: number;
   /** How many of the next signatures are late, and how many were made. */
   let late: number;
   let signed: number;
   const payer = () => chain.accounts[4]!;
-  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+  const transfers = useTransferCount(chain, () => payer().address);
 
-  beforeAll(async () => {
-    chain = await startChain();
-  });
-  afterAll(() => chain.stop());
   beforeEach(async () => {
     store = new MemoryPaymentStore();
     [late, signed] = [1, 0];
-    paidBefore = (await listTransfers(chain, payer().address)).length;
   });
 
   function createPaying(onLate: () => void) {
@@ -63,39 +58,27 @@ describe('a signature that comes later than the offer is valid', () => {
   const stateOf = async () => (await store.list()).map(({ payment: { state } }) => state);
 
   it('is dropped, and another one is made and sent', async () => {
-    const shop = await startSigningShop(chain, 2);
-    try {
-      shop.offer = { maxTimeoutSeconds: VALID_SECONDS };
-      const pay = createPaying(() => (shop.offer = {}));
-      expect(await (await pay(shop.url)).text()).toBe('the goods');
-      expect([signed, shop.shown.length, await transfers(), await stateOf()]).toEqual([2, 1, 1, ['redeemed']]);
-    } finally {
-      await shop.close();
-    }
+    const shop = await open(startSigningShop(chain, 2));
+    shop.offer = { maxTimeoutSeconds: VALID_SECONDS };
+    const pay = createPaying(() => (shop.offer = {}));
+    expect(await (await pay(shop.url)).text()).toBe('the goods');
+    expect([signed, shop.shown.length, await transfers(), await stateOf()]).toEqual([2, 1, 1, ['redeemed']]);
   });
 
   it('of a transfer is dropped before it is sent', async () => {
-    const server = await startPaidServer(chain);
-    try {
-      server.challenge = { maxTimeoutSeconds: VALID_SECONDS };
-      const pay = createPaying(() => (server.challenge = {}));
-      expect((await pay(server.url)).status).toBe(200);
-      expect([signed, server.paid().length, await transfers(), await stateOf()]).toEqual([2, 1, 1, ['redeemed']]);
-    } finally {
-      await server.close();
-    }
+    const server = await open(startPaidServer(chain));
+    server.challenge = { maxTimeoutSeconds: VALID_SECONDS };
+    const pay = createPaying(() => (server.challenge = {}));
+    expect((await pay(server.url)).status).toBe(200);
+    expect([signed, server.paid().length, await transfers(), await stateOf()]).toEqual([2, 1, 1, ['redeemed']]);
   });
 
   it('is not made for ever', async () => {
-    const shop = await startSigningShop(chain, 2);
-    try {
-      shop.offer = { maxTimeoutSeconds: VALID_SECONDS };
-      late = 3;
-      const failure = await createPaying(() => undefined)(shop.url).catch((error: unknown) => error);
-      expect(failure).toMatchObject({ code: 'cannot_pay', message: expect.stringContaining('later than the offer') });
-      expect([signed, shop.shown, await transfers(), await stateOf()]).toEqual([3, [], 0, ['abandoned']]);
-    } finally {
-      await shop.close();
-    }
+    const shop = await open(startSigningShop(chain, 2));
+    shop.offer = { maxTimeoutSeconds: VALID_SECONDS };
+    late = 3;
+    const failure = await createPaying(() => undefined)(shop.url).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'cannot_pay', message: expect.stringContaining('later than the offer') });
+    expect([signed, shop.shown, await transfers(), await stateOf()]).toEqual([3, [], 0, ['abandoned']]);
   });
 });

@@ -1,66 +1,33 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import axios from 'axios';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { startChargingShop, type ChargingShop } from '../../test/charging-shop.js';
 import { listTransfers } from '../../test/paid-server.js';
-import { createWallet } from '../account/create-wallet.js';
+import { assetOf, failureOf, useChain, useFolder, useServer, useWallet, withoutSignatures } from '../../test/shared.js';
 import type { Wallet } from '../account/wallet.js';
 import { payWithAxios } from '../axios.js';
-import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { FilePaymentStore } from '../store/file-payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
 describe('a server that takes payments by MPP alone', () => {
-  let chain: Devnet;
-  let shop: ChargingShop;
-  let wallet: Wallet;
-  let asset: TrustedAsset;
-  let directory: string;
+  const chain = useChain();
+  const shop = useServer(() => startChargingShop(chain));
+  const directory = useFolder();
   let store: FilePaymentStore;
   let paidBefore: number;
   const payer = () => chain.accounts[3]!;
+  const wallet = useWallet(chain, payer);
   const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
   const buy = (change: Partial<PaymentOptions> = {}, by = wallet, init: RequestInit = {}) =>
-    fetchWithPayment(fetch, by, { assets: [asset], maxAmount: '0.001', store, ...change })(shop.url, init);
-  const failureOf = (work: Promise<unknown>) =>
-    work.then(
-      () => Promise.reject(new Error('it did not fail')),
-      (error: unknown) => error as Record<string, unknown>,
-    );
+    fetchWithPayment(fetch, by, { assets: [assetOf(chain)], maxAmount: '0.001', store, ...change })(shop.url, init);
   const countSent = () => callRpc(chain.rpcUrl, 'eth_getTransactionCount', [payer().address, 'latest']);
   const stateOf = async () => (await store.list()).map(({ payment: { state } }) => state);
   const payloads = () => shop.shown.map(({ payload }) => payload);
-  const withoutSignatures = (): Wallet => ({
-    address: wallet.address,
-    chainId: wallet.chainId,
-    inTurn: (work) => wallet.inTurn(work),
-    sign: (call) => wallet.sign(call),
-    broadcast: (transaction) => wallet.broadcast(transaction),
-    readOutcome: (txHash) => wallet.readOutcome(txHash),
-    readNonceUse: (from, nonce) => wallet.readNonceUse(from, nonce),
-  });
 
-  beforeAll(async () => {
-    chain = await startChain();
-    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-    asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
-  });
-  afterAll(() => chain.stop());
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'mpp-'));
-    store = new FilePaymentStore(directory);
-    shop = await startChargingShop(chain);
+    store = new FilePaymentStore(directory());
     paidBefore = (await listTransfers(chain, payer().address)).length;
-  });
-  afterEach(async () => {
-    await shop.close();
-    await rm(directory, { recursive: true });
   });
 
   it('is paid once by a signature for its challenge, and the payer sends no transaction', async () => {
@@ -76,7 +43,10 @@ describe('a server that takes payments by MPP alone', () => {
     expect(await countSent()).toBe(before);
     const [{ challenge, payload, source } = shop.shown[0]!] = shop.shown;
     expect(payload).toMatchObject({
-      ...{ type: 'authorization', value: '1000', from: payer().address, to: chain.payTo.toLowerCase() },
+      type: 'authorization',
+      value: '1000',
+      from: payer().address,
+      to: chain.payTo.toLowerCase(),
       validBefore: String(Math.floor(Date.parse(challenge['expires']!) / 1000)),
     });
     expect(source).toBe(`did:pkh:eip155:1328:${wallet.address}`);
@@ -97,7 +67,7 @@ describe('a server that takes payments by MPP alone', () => {
     shop.details = { credentialTypes: undefined };
     expect((await buy()).status).toBe(200);
     shop.details = {};
-    expect((await buy({}, withoutSignatures())).status).toBe(200);
+    expect((await buy({}, withoutSignatures(wallet))).status).toBe(200);
     expect(await transfers()).toBe(3);
     expect(payloads().map(({ type, hash }) => [type, hash])).toEqual(
       (await listTransfers(chain, payer().address)).slice(paidBefore).map((txHash) => ['hash', txHash]),
@@ -134,7 +104,8 @@ describe('a server that takes payments by MPP alone', () => {
   ])('gets no payment for %s, and the error says why', async (_name, change, why) => {
     change(shop);
     expect(await failureOf(buy())).toMatchObject({
-      ...{ code: 'malformed_challenge', details: { problems: [expect.stringContaining(why)] } },
+      code: 'malformed_challenge',
+      details: { problems: [expect.stringContaining(why)] },
     });
     expect([shop.shown, await store.list(), await transfers()]).toEqual([[], [], 0]);
   });
@@ -155,7 +126,7 @@ describe('a server that takes payments by MPP alone', () => {
     expect(await failureOf(buy({}, wallet, init))).toMatchObject({ code: 'malformed_challenge' });
     shop.otherSchemes = ['Bearer realm="shop"'];
     const api = axios.create({ auth: { username: 'me', password: 'x' } });
-    payWithAxios(api, wallet, { assets: [asset], maxAmount: '0.001', store });
+    payWithAxios(api, wallet, { assets: [assetOf(chain)], maxAmount: '0.001', store });
     expect(await failureOf(api.get(shop.url))).toMatchObject({ code: 'malformed_challenge' });
     expect(await transfers()).toBe(0);
     shop.challenge = { header: 'payment-authorization' };
@@ -168,7 +139,7 @@ describe('a server that takes payments by MPP alone', () => {
   it('leaves the credentials in a URL of axios', async () => {
     shop.details = { credentialTypes: ['hash'] };
     const api = axios.create();
-    payWithAxios(api, wallet, { assets: [asset], maxAmount: '0.001', store, deadlineMs: 900 });
+    payWithAxios(api, wallet, { assets: [assetOf(chain)], maxAmount: '0.001', store, deadlineMs: 900 });
     const url = shop.url.replace('//', '//me:x@');
     expect(await failureOf(api.get(url))).toMatchObject({ code: 'malformed_challenge' });
     expect(await transfers()).toBe(0);
@@ -189,7 +160,7 @@ describe('a server that takes payments by MPP alone', () => {
   });
 
   it('gets the next offer in the place of one whose token states no domain', async () => {
-    const codeless = { ...asset, address: `0x${'11'.repeat(20)}` as const };
+    const codeless = { ...assetOf(chain), address: `0x${'11'.repeat(20)}` as const };
     shop.request = { currency: codeless.address };
     shop.details = { credentialTypes: ['authorization'] };
     expect(await failureOf(buy({ assets: [codeless] }))).toMatchObject({
@@ -201,7 +172,7 @@ describe('a server that takes payments by MPP alone', () => {
     const request = Buffer.from(JSON.stringify({ ...terms, methodDetails })).toString('base64url');
     shop.otherSchemes = [`Payment id="h", realm="r", method="evm", intent="charge", request="${request}"`];
     shop.interfere = [(response) => void response.end('the goods')];
-    expect((await buy({ assets: [codeless, asset] })).status).toBe(200);
+    expect((await buy({ assets: [codeless, assetOf(chain)] })).status).toBe(200);
     expect(shop.shown).toMatchObject([{ challenge: { id: 'h' }, payload: { type: 'hash' } }]);
   });
 
@@ -255,7 +226,7 @@ describe('a server that takes payments by MPP alone', () => {
       const { authorizations } = wallet;
       let signed = 0;
       const slow: Wallet = {
-        ...withoutSignatures(),
+        ...withoutSignatures(wallet),
         authorizations: {
           ...authorizations!,
           sign: async (...terms) => {
@@ -275,7 +246,7 @@ describe('a server that takes payments by MPP alone', () => {
       shop.details = { credentialTypes: ['hash'] };
       const signed: string[] = [];
       const slow: Wallet = {
-        ...withoutSignatures(),
+        ...withoutSignatures(wallet),
         sign: async (call) => {
           const transaction = await wallet.sign(call);
           if (signed.push(transaction.txHash) === 1) pass((shop.validSeconds - 10) * 1000);

@@ -2,13 +2,14 @@ import { PaymentError, type SignedPermit } from '@tollgate/protocol';
 import { erc20Abi, encodeFunctionData, type Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 
-import { startChain, type Devnet, type DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
+import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
 import { readBalance } from '../../../../tools/devnet/chain/read-balance.js';
 import { approvePermit2 } from '../../../../tools/devnet/chain/sign-permit.js';
 import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
+import { assetOf, failureOf, useChain, useServer } from '../../test/shared.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
@@ -19,8 +20,8 @@ import { fetchWithPayment } from './fetch-with-payment.js';
 const BY_PERMIT2 = { extra: { assetTransferMethod: 'permit2' } };
 
 describe('a server that takes payments by Permit2', () => {
-  let chain: Devnet;
-  let shop: SigningShop;
+  const chain = useChain();
+  const shop = useServer(() => startSigningShop(chain, 2));
   let store: MemoryPaymentStore;
   /** The first payer approved Permit2 for more than it pays, the other not at all. */
   let payer: DevnetAccount;
@@ -29,8 +30,10 @@ describe('a server that takes payments by Permit2', () => {
   const walletOf = ({ privateKey: account }: DevnetAccount): Wallet =>
     createWallet({ account, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
   const optionsOf = (change: Partial<PaymentOptions>): PaymentOptions => ({
-    assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
-    ...{ maxAmount: '0.001', store, ...change },
+    assets: [assetOf(chain)],
+    maxAmount: '0.001',
+    store,
+    ...change,
   });
   const buy = (change: Partial<PaymentOptions> = {}, by = walletOf(payer)) =>
     fetchWithPayment(fetch, by, optionsOf(change))(shop.url);
@@ -38,11 +41,6 @@ describe('a server that takes payments by Permit2', () => {
     scheme: 'upto',
     extra: { name: 'USDC', assetTransferMethod: 'permit2', facilitatorAddress: facilitatorOf(chain) },
   });
-  const failureOf = (work: Promise<unknown>) =>
-    work.then(
-      () => Promise.reject(new Error('it did not fail')),
-      (error: unknown) => error as Record<string, unknown>,
-    );
   const permits = () => shop.shown.map(({ payment }) => payment as SignedPermit);
   const nonces = () => permits().map(({ permit2Authorization: { nonce } }) => nonce);
   const countSent = ({ address }: DevnetAccount) =>
@@ -59,16 +57,12 @@ describe('a server that takes payments by Permit2', () => {
   };
 
   beforeAll(async () => {
-    chain = await startChain();
     [payer, newcomer] = [chain.accounts[3]!, chain.accounts[4]!];
     await approvePermit2(chain, { owner: payer.address });
   });
-  afterAll(() => chain.stop());
   beforeEach(async () => {
-    shop = await startSigningShop(chain, 2);
     store = new MemoryPaymentStore();
   });
-  afterEach(() => shop.close());
 
   it('is paid its price once by a signature, and the payer sends no transaction', async () => {
     shop.offer = BY_PERMIT2;

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
+import { startPaidServer, type Interference } from '../../test/paid-server.js';
+import { assetOf, useChain, useOpened, useServer, useTransferCount, useWallet } from '../../test/shared.js';
 import { startSigningShop } from '../../test/signing-shop.js';
-import { createWallet } from '../account/create-wallet.js';
-import type { Wallet } from '../account/wallet.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
@@ -39,33 +37,27 @@ const whole: Interference = (response) => {
 const STREAM = { 'content-type': 'text/event-stream' };
 
 describe('an answer that is returned before its whole body is there', () => {
-  let chain: Devnet;
-  let server: PaidServer;
-  let wallet: Wallet;
+  const chain = useChain();
+  const open = useOpened();
+  const server = useServer(() => startPaidServer(chain));
   let store: MemoryPaymentStore;
-  let paidBefore: number;
 
   const payer = () => chain.accounts[5]!;
-  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+  const wallet = useWallet(chain, payer);
+  const transfers = useTransferCount(chain, () => payer().address);
   const buy = (init: RequestInit = {}, attemptTimeoutMs = 30_000, url = server.url) =>
     fetchWithPayment(fetch, wallet, {
-      assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
-      ...{ maxAmount: '0.001', store, attemptTimeoutMs },
+      assets: [assetOf(chain)],
+      maxAmount: '0.001',
+      store,
+      attemptTimeoutMs,
     })(url, init);
   const states = async () => (await store.list()).map(({ payment }) => payment.state);
   const proofs = () => new Set(server.paid().map(({ headers }) => headers['x-payment'])).size;
 
-  beforeAll(async () => {
-    chain = await startChain();
-    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-  });
-  afterAll(() => chain.stop());
   beforeEach(async () => {
-    server = await startPaidServer(chain);
     store = new MemoryPaymentStore();
-    paidBefore = (await listTransfers(chain, payer().address)).length;
   });
-  afterEach(() => server.close());
 
   it.each<[string, Interference]>([
     ['with its length', beginBreakable({ 'content-length': String(LONG.length) }, HALF)],
@@ -188,14 +180,10 @@ describe('an answer that is returned before its whole body is there', () => {
   });
 
   it('is received at once where it has no body', async () => {
-    const shop = await startSigningShop(chain, 2);
-    try {
-      shop.interfere = [(response) => void response.writeHead(204).end()];
-      const response = await buy({}, 30_000, shop.url);
-      expect([response.status, response.body]).toEqual([204, null]);
-      expect(await states()).toEqual(['redeemed']);
-    } finally {
-      await shop.close();
-    }
+    const shop = await open(startSigningShop(chain, 2));
+    shop.interfere = [(response) => void response.writeHead(204).end()];
+    const response = await buy({}, 30_000, shop.url);
+    expect([response.status, response.body]).toEqual([204, null]);
+    expect(await states()).toEqual(['redeemed']);
   });
 });

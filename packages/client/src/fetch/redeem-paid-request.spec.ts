@@ -2,25 +2,16 @@ import type { ServerResponse } from 'node:http';
 
 import { parseChallenge } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { startPaidServer } from '../../test/paid-server.js';
+import { expectFailure, useChain, useServer } from '../../test/shared.js';
 import { createWallet } from '../account/create-wallet.js';
-import { createPaymentCall } from '../sign/create-payment-call.js';
+import { createPaymentCall } from '../sign/create-payment-to-sign.js';
 import type { RedeemablePayment } from '../store/payment-store.js';
-import { redeemPaidRequest } from './redeem-paid-request.js';
+import { redeemPaidRequest } from './redeem-payment.js';
 
 describe('redeeming a payment that the caller stores', () => {
-  let chain: Devnet;
-  let server: PaidServer;
-
-  beforeAll(async () => {
-    chain = await startChain();
-  });
-  afterAll(() => chain.stop());
-  beforeEach(async () => {
-    server = await startPaidServer(chain);
-  });
-  afterEach(() => server.close());
+  const chain = useChain();
+  const server = useServer(() => startPaidServer(chain));
 
   /** Requests, signs, sends; stores nothing. */
   async function pay(): Promise<RedeemablePayment> {
@@ -31,7 +22,10 @@ describe('redeeming a payment that the caller stores', () => {
     await wallet.broadcast(transaction);
     while (!(await wallet.readOutcome(transaction.txHash)));
     return {
-      ...{ method: 'GET', url: server.url, idempotencyKey: 'key-1', payer: wallet.address },
+      method: 'GET',
+      url: server.url,
+      idempotencyKey: 'key-1',
+      payer: wallet.address,
       requirement: requirement!,
       transaction,
       authorization: null,
@@ -99,6 +93,6 @@ describe('redeeming a payment that the caller stores', () => {
     });
     await expect(redeemPaidRequest(payment, { signal: stop.signal })).rejects.toThrow('enough');
     server.interfere.push(() => true);
-    await expect(redeemPaidRequest(payment, { deadlineMs: 200 })).rejects.toMatchObject({ code: 'payment_unredeemed' });
+    await expectFailure(redeemPaidRequest(payment, { deadlineMs: 200 }), 'payment_unredeemed');
   });
 });

@@ -1,38 +1,30 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
+import { startPaidServer, type Interference } from '../../test/paid-server.js';
 import { ScriptedGateway } from '../../test/scripted-gateway.js';
-import { createWallet } from '../account/create-wallet.js';
+import { assetOf, failureOf, useChain, useOpened, useServer, useTransfers, walletOf } from '../../test/shared.js';
 import type { Wallet } from '../account/wallet.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
-let chain: Devnet;
-let server: PaidServer;
+const chain = useChain();
+const open = useOpened();
+const server = useServer(() => startPaidServer(chain));
 let wallet: Wallet;
 let store: MemoryPaymentStore;
-let paidBefore: number;
 
 const payer = () => chain.accounts[4]!.address;
-const transfers = async () => (await listTransfers(chain, payer())).slice(paidBefore);
+const transfers = useTransfers(chain, () => payer());
 const buy = (change: Partial<PaymentOptions> = {}, url = server.url, init: RequestInit = {}) =>
   fetchWithPayment(fetch, wallet, {
-    assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
+    assets: [assetOf(chain)],
     maxAmount: '0.001',
     store,
     ...change,
   })(url, init);
 const stateOf = async () => (await store.list()).map(({ payment }) => payment.state);
-
-async function failureOf(work: Promise<unknown>): Promise<Record<string, unknown>> {
-  return work.then(
-    () => Promise.reject(new Error('it did not fail')),
-    (error: unknown) => error as Record<string, unknown>,
-  );
-}
 
 const answer =
   (status: number, headers: Record<string, string> = {}, body = ''): Interference =>
@@ -46,16 +38,11 @@ const dropConnection: Interference = (response) => {
 };
 
 beforeAll(async () => {
-  chain = await startChain();
-  wallet = createWallet({ account: chain.accounts[4]!.privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+  wallet = walletOf(chain, chain.accounts[4]!);
 });
-afterAll(() => chain.stop());
 beforeEach(async () => {
-  server = await startPaidServer(chain);
   store = new MemoryPaymentStore();
-  paidBefore = (await listTransfers(chain, payer())).length;
 });
-afterEach(() => server.close());
 
 describe('trying again', () => {
   const soon = { 'Retry-After': '0' };
@@ -148,7 +135,7 @@ describe('not trying again', () => {
       }
       return fetch(input, init);
     };
-    const assets = [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }];
+    const assets = [assetOf(chain)];
     const response = await fetchWithPayment(noting, wallet, { assets, maxAmount: '0.001', store })(server.url);
     expect(response.status).toBe(200);
     expect(await stateOf()).toEqual(['redeemed']);
@@ -173,7 +160,7 @@ describe('fetch', () => {
       seen.add(this);
       return fetch(...request);
     } as typeof fetch;
-    const assets = [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }];
+    const assets = [assetOf(chain)];
     const response = await fetchWithPayment(strict, wallet, { assets, maxAmount: '0.001', store })(server.url);
     expect([response.status, ...seen]).toEqual([200, undefined]);
   });
@@ -181,36 +168,28 @@ describe('fetch', () => {
 
 describe('redirects', () => {
   it('of the paid request to another origin are refused, and the proof is not sent there', async () => {
-    const other = await startPaidServer(chain);
-    try {
-      server.interfere = Array(2).fill(answer(307, { Location: other.url }));
-      expect(await failureOf(buy())).toMatchObject({ code: 'redirect_refused' });
-      expect(other.seen).toEqual([]);
-    } finally {
-      await other.close();
-    }
+    const other = await open(startPaidServer(chain));
+    server.interfere = Array(2).fill(answer(307, { Location: other.url }));
+    expect(await failureOf(buy())).toMatchObject({ code: 'redirect_refused' });
+    expect(other.seen).toEqual([]);
   });
 
   // Prevents: a payment that has bought a redirect is refused by each call, and its answer is never seen.
   it.each(['Idempotent-Replayed', 'Payment-Receipt'])(
     'that were bought are followed without the proof when they have %s',
     async (mark) => {
-      const other = await startPaidServer(chain);
-      try {
-        const target = `${other.origin}/free`;
-        server.interfere = [answer(303, { Location: target }), answer(303, { Location: target, [mark]: 'true' })];
-        const response = await buy();
-        expect([response.status, response.url]).toEqual([200, target]);
-        expect(other.seen.map(({ headers }) => [headers['x-payment'], headers['idempotency-key']])).toEqual([
-          [undefined, undefined],
-        ]);
-        expect(await stateOf()).toEqual(['redeemed']);
-        server.interfere = [answer(303, { Location: target, [mark]: 'true' })];
-        const asIs = await buy({}, server.url, { redirect: 'manual' });
-        expect([asIs.status, asIs.headers.get('location')]).toEqual([303, target]);
-      } finally {
-        await other.close();
-      }
+      const other = await open(startPaidServer(chain));
+      const target = `${other.origin}/free`;
+      server.interfere = [answer(303, { Location: target }), answer(303, { Location: target, [mark]: 'true' })];
+      const response = await buy();
+      expect([response.status, response.url]).toEqual([200, target]);
+      expect(other.seen.map(({ headers }) => [headers['x-payment'], headers['idempotency-key']])).toEqual([
+        [undefined, undefined],
+      ]);
+      expect(await stateOf()).toEqual(['redeemed']);
+      server.interfere = [answer(303, { Location: target, [mark]: 'true' })];
+      const asIs = await buy({}, server.url, { redirect: 'manual' });
+      expect([asIs.status, asIs.headers.get('location')]).toEqual([303, target]);
     },
   );
 
@@ -245,17 +224,12 @@ describe('redirects', () => {
   });
 
   it('of the unpaid request to another origin lead to no payment', async () => {
-    const other = await startPaidServer(chain);
-    const front = await startPaidServer(chain);
-    try {
-      front.redirectUnpaidTo = other.url;
-      const failure = await failureOf(buy({}, front.url));
-      expect(failure).toMatchObject({ code: 'redirect_refused' });
-      expect(await transfers()).toEqual([]);
-    } finally {
-      await other.close();
-      await front.close();
-    }
+    const other = await open(startPaidServer(chain));
+    const front = await open(startPaidServer(chain));
+    front.redirectUnpaidTo = other.url;
+    const failure = await failureOf(buy({}, front.url));
+    expect(failure).toMatchObject({ code: 'redirect_refused' });
+    expect(await transfers()).toEqual([]);
   });
 });
 

@@ -1,37 +1,29 @@
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
+import { startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
+import { assetOf, useChain, useOpened, useServer, useTransferCount, walletOf } from '../../test/shared.js';
 import { startSigningShop } from '../../test/signing-shop.js';
-import { createWallet } from '../account/create-wallet.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
 describe('a released payment', () => {
-  let chain: Devnet;
-  let server: PaidServer;
+  const chain = useChain();
+  const open = useOpened();
+  const server = useServer(() => startPaidServer(chain));
   let store: MemoryPaymentStore;
-  let paidBefore: number;
   const payer = () => chain.accounts[5]!;
-  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+  const transfers = useTransferCount(chain, () => payer().address);
   const release: Interference = (response) => {
     response.writeHead(400, { 'X-Payment-Released': 'true' }).end('a typo');
     return true;
   };
 
-  beforeAll(async () => {
-    chain = await startChain();
-  });
-  afterAll(() => chain.stop());
   beforeEach(async () => {
-    server = await startPaidServer(chain);
     store = new MemoryPaymentStore();
-    paidBefore = (await listTransfers(chain, payer().address)).length;
   });
-  afterEach(() => server.close());
 
   function createPaying(account = payer(), change: Partial<PaymentOptions> = {}) {
-    const wallet = createWallet({ account: account.privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-    const assets = [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }];
+    const wallet = walletOf(chain, account);
+    const assets = [assetOf(chain)];
     return fetchWithPayment(fetch, wallet, { assets, maxAmount: '0.01', store, ...change });
   }
   const post = (city: string, key?: string): RequestInit => ({
@@ -70,16 +62,12 @@ describe('a released payment', () => {
   });
 
   it('that was signed pays for the corrected request by the same signature', async () => {
-    const shop = await startSigningShop(chain, 2);
-    try {
-      shop.interfere = [(response) => void response.writeHead(400, { 'X-Payment-Released': 'true' }).end()];
-      const pay = createPaying();
-      await pay(shop.url, post('Brn'));
-      expect(await (await pay(shop.url, post('Bern'))).text()).toBe('the goods');
-      expect([new Set(shop.shown.map(({ header }) => header)).size, await transfers()]).toEqual([1, 1]);
-    } finally {
-      await shop.close();
-    }
+    const shop = await open(startSigningShop(chain, 2));
+    shop.interfere = [(response) => void response.writeHead(400, { 'X-Payment-Released': 'true' }).end()];
+    const pay = createPaying();
+    await pay(shop.url, post('Brn'));
+    expect(await (await pay(shop.url, post('Bern'))).text()).toBe('the goods');
+    expect([new Set(shop.shown.map(({ header }) => header)).size, await transfers()]).toEqual([1, 1]);
   });
 
   it('is taken by one of two calls at once', async () => {
@@ -116,19 +104,15 @@ describe('a released payment', () => {
       },
     ],
   ])('is not used for another %s', async (_case, buy) => {
-    const other = await startPaidServer(chain);
-    try {
-      server.interfere = [release];
-      await createPaying()(server.url, post('Brn'));
-      const [released] = keysOf();
-      expect((await buy(other)).status).toBe(200);
-      expect([...keysOf(), ...other.paid().map(({ headers }) => headers['idempotency-key'])]).toEqual([
-        released,
-        expect.not.stringMatching(String(released)),
-      ]);
-    } finally {
-      await other.close();
-    }
+    const other = await open(startPaidServer(chain));
+    server.interfere = [release];
+    await createPaying()(server.url, post('Brn'));
+    const [released] = keysOf();
+    expect((await buy(other)).status).toBe(200);
+    expect([...keysOf(), ...other.paid().map(({ headers }) => headers['idempotency-key'])]).toEqual([
+      released,
+      expect.not.stringMatching(String(released)),
+    ]);
   });
 
   it('is one that the server calls so: without its header another payment is made', async () => {

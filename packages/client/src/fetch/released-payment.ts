@@ -98,8 +98,12 @@ export async function completeMove(
   const there = await store.read(to.key);
   const { url, requestHash } = to;
   const given: StoredPayment = {
-    ...{ ...payment, state: 'signed', url, requestHash },
-    ...{ movedTo: null, moves: payment.moves + 1 },
+    ...payment,
+    state: 'signed',
+    url,
+    requestHash,
+    movedTo: null,
+    moves: payment.moves + 1,
   };
   const isThere = there !== null && isSame(there.payment, payment) && there.payment.moves > payment.moves;
   const isGiven = isThere || (await store.write(to.key, given, to.afterRevision));

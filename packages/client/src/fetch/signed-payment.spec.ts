@@ -1,56 +1,35 @@
 import type { SignedAuthorization } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { listTransfers } from '../../test/paid-server.js';
-import { identifierIn, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
-import { createWallet } from '../account/create-wallet.js';
-import type { Wallet } from '../account/wallet.js';
-import type { TrustedAsset } from '../offer/choose-requirement.js';
+import {
+  assetOf,
+  failureOf,
+  useChain,
+  useServer,
+  useTransferCount,
+  useWallet,
+  withoutSignatures,
+} from '../../test/shared.js';
+import { identifierIn, startSigningShop } from '../../test/signing-shop.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { abandonPayment, MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
 describe.each([1, 2] as const)('a server that only takes signed payments, in version %s', (version) => {
-  let chain: Devnet;
-  let shop: SigningShop;
-  let wallet: Wallet;
-  let asset: TrustedAsset;
+  const chain = useChain();
+  const shop = useServer(() => startSigningShop(chain, version));
   let store: MemoryPaymentStore;
-  let paidBefore: number;
   const payer = () => chain.accounts[3]!;
-  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+  const wallet = useWallet(chain, payer);
+  const transfers = useTransferCount(chain, () => payer().address);
   const buy = (change: Partial<PaymentOptions> = {}, by = wallet, init: RequestInit = {}) =>
-    fetchWithPayment(fetch, by, { assets: [asset], maxAmount: '0.001', store, ...change })(shop.url, init);
-  const failureOf = (work: Promise<unknown>) =>
-    work.then(
-      () => Promise.reject(new Error('it did not fail')),
-      (error: unknown) => error as Record<string, unknown>,
-    );
-  const withoutSignatures = (): Wallet => ({
-    address: wallet.address,
-    chainId: wallet.chainId,
-    inTurn: (work) => wallet.inTurn(work),
-    sign: (call) => wallet.sign(call),
-    broadcast: (transaction) => wallet.broadcast(transaction),
-    readOutcome: (txHash) => wallet.readOutcome(txHash),
-    readNonceUse: (from, nonce) => wallet.readNonceUse(from, nonce),
-  });
+    fetchWithPayment(fetch, by, { assets: [assetOf(chain)], maxAmount: '0.001', store, ...change })(shop.url, init);
   const shown = () => shop.shown.map(({ payment }) => (payment as SignedAuthorization).authorization);
   const nonces = () => shown().map(({ nonce }) => nonce);
 
-  beforeAll(async () => {
-    chain = await startChain();
-    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-    asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
-  });
-  afterAll(() => chain.stop());
   beforeEach(async () => {
-    shop = await startSigningShop(chain, version);
     store = new MemoryPaymentStore();
-    paidBefore = (await listTransfers(chain, payer().address)).length;
   });
-  afterEach(() => shop.close());
 
   // Prevents: a payment for a request that takes none.
   it('is not paid for a HEAD, which only asks for the price', async () => {
@@ -67,7 +46,9 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     const [{ header } = { header: '' }] = shop.shown;
     const { from, to, value, validBefore } = shown()[0]!;
     expect({ from, to, value }).toEqual({
-      ...{ from: payer().address.toLowerCase(), to: chain.payTo.toLowerCase(), value: '1000' },
+      from: payer().address.toLowerCase(),
+      to: chain.payTo.toLowerCase(),
+      value: '1000',
     });
     expect(Number(validBefore)).toBeLessThanOrEqual(Date.now() / 1000 + 300);
     const sent = JSON.parse(Buffer.from(header, 'base64').toString()) as Record<string, unknown>;
@@ -149,7 +130,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   });
 
   it('gets nothing from a wallet that cannot sign authorizations', async () => {
-    expect(await failureOf(buy({}, withoutSignatures()))).toMatchObject({ code: 'malformed_challenge' });
+    expect(await failureOf(buy({}, withoutSignatures(wallet)))).toMatchObject({ code: 'malformed_challenge' });
   });
 
   it('gets a signature that is valid for at most an hour, whatever it asks for', async () => {
@@ -205,8 +186,9 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
       ];
       await failureOf(buy());
       await end();
-      expect(await failureOf(buy({}, withoutSignatures()))).toMatchObject({
-        ...{ code: 'payment_pending', message: expect.stringContaining(nonces()[0]!) },
+      expect(await failureOf(buy({}, withoutSignatures(wallet)))).toMatchObject({
+        code: 'payment_pending',
+        message: expect.stringContaining(nonces()[0]!),
         hint: expect.stringContaining('tollgate-pay'),
       });
       expect(nonces()).toHaveLength(1);

@@ -5,7 +5,7 @@ import { createWallet } from '../account/create-wallet.js';
 import { createRpcTransport } from '../network/rpc-client.js';
 import { MemoryPaymentStore, type RedeemablePayment } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
-import { redeemPaidRequest } from './redeem-paid-request.js';
+import { redeemPaidRequest } from './redeem-payment.js';
 
 const ADDRESS = '0x1111111111111111111111111111111111111111';
 
@@ -20,12 +20,22 @@ describe('a server that falls silent', () => {
   afterEach(() => server.stop());
 
   const payment = (): RedeemablePayment => ({
-    ...{ method: 'GET', url: `${server.url}/goods`, idempotencyKey: 'key-1', payer: ADDRESS },
+    method: 'GET',
+    url: `${server.url}/goods`,
+    idempotencyKey: 'key-1',
+    payer: ADDRESS,
     transaction: { txHash: `0x${'ab'.repeat(32)}` },
     authorization: null,
     requirement: {
-      ...{ scheme: 'exact', network: 'sei-testnet', maxAmountRequired: '1000', resource: '/goods' },
-      ...{ description: '', mimeType: 'application/json', payTo: ADDRESS, maxTimeoutSeconds: 300, asset: ADDRESS },
+      scheme: 'exact',
+      network: 'sei-testnet',
+      maxAmountRequired: '1000',
+      resource: '/goods',
+      description: '',
+      mimeType: 'application/json',
+      payTo: ADDRESS,
+      maxTimeoutSeconds: 300,
+      asset: ADDRESS,
       extra: { name: 'USDC', version: '2', reference: 'chain-1-a' },
     },
   });
@@ -34,7 +44,8 @@ describe('a server that falls silent', () => {
     const wallet = createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl: 'http://127.0.0.1:1', chainId: 1328 });
     const payingFetch = fetchWithPayment(fetch, wallet, {
       assets: [{ network: 'sei-testnet', chainId: 1328, address: ADDRESS, decimals: 6 }],
-      ...{ maxAmount: '0.01', store: new MemoryPaymentStore() },
+      maxAmount: '0.01',
+      store: new MemoryPaymentStore(),
     });
     const stop = new AbortController();
     const reason = new Error('enough');

@@ -1,35 +1,36 @@
 import { numberToHex } from 'viem';
 
-import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { refusal } from '../../../../test/harness/network/rpc-proxy.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { listTransfers, startPaidServer } from '../../test/paid-server.js';
+import { assetOf, expectFailure, useChain, useProxy, useServer, useTransfers } from '../../test/shared.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { PaymentEvent, PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
 describe('a payment behind an RPC server of several nodes', () => {
-  let chain: Devnet;
-  let server: PaidServer;
-  let proxy: RpcProxy;
+  const chain = useChain();
+  const server = useServer(() => startPaidServer(chain));
+  const proxy = useProxy(chain);
   let store: MemoryPaymentStore;
   let onEvent: jest.Mock<void, [PaymentEvent]>;
-  let paidBefore: number;
   const payer = () => chain.accounts[2]!;
   const buy = (change: Partial<PaymentOptions> = {}, by = payer()) =>
     fetchWithPayment(fetch, createWallet({ account: by.privateKey, rpcUrl: proxy.rpcUrl, chainId: chain.chainId }), {
-      assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
-      ...{ maxAmount: '0.001', store, onEvent: (event) => void onEvent(event) },
+      assets: [assetOf(chain)],
+      maxAmount: '0.001',
+      store,
+      onEvent: (event) => void onEvent(event),
       ...change,
     })(server.url);
-  const transfers = async () => (await listTransfers(chain, payer().address)).slice(paidBefore);
+  const transfers = useTransfers(chain, () => payer().address);
   const storedPayment = async () => (await store.list())[0]!.payment;
   /** A payment of which the chain has refused the transaction. */
   const signUnsent = async () => {
     proxy.intercept('eth_sendRawTransaction', () => refusal(-32000, 'transaction underpriced'));
-    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'broadcast_refused' });
+    await expectFailure(buy({ deadlineMs: 500 }), 'broadcast_refused');
     const { transaction } = await storedPayment();
     proxy.intercept('eth_sendRawTransaction', async ({ params: [raw] }, forward) =>
       raw === transaction?.rawTransaction ? refusal(-32000, 'transaction underpriced') : { body: await forward() },
@@ -49,22 +50,10 @@ describe('a payment behind an RPC server of several nodes', () => {
   const makeFinal = () => callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
   const sendings = () => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length;
 
-  beforeAll(async () => {
-    chain = await startChain();
-    proxy = await startRpcProxy(chain.rpcUrl);
-  });
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
   beforeEach(async () => {
-    server = await startPaidServer(chain);
-    proxy.reset();
     store = new MemoryPaymentStore();
     onEvent = jest.fn();
-    paidBefore = (await listTransfers(chain, payer().address)).length;
   });
-  afterEach(() => server.close());
   afterEach(() => jest.restoreAllMocks());
 
   it('is made once, and sent once, although its transaction is seen late', async () => {
@@ -79,12 +68,12 @@ describe('a payment behind an RPC server of several nodes', () => {
 
   it('is made once, although its receipt is hidden for ten minutes and its block is final', async () => {
     hideTransactions(() => true);
-    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'payment_pending' });
+    await expectFailure(buy({ deadlineMs: 500 }), 'payment_pending');
     const { transaction } = await storedPayment();
     await makeFinal();
     const now = Date.now.bind(Date);
     jest.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
-    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'payment_pending' });
+    await expectFailure(buy({ deadlineMs: 500 }), 'payment_pending');
     hideTransactions(() => false);
     expect((await buy()).status).toBe(200);
     expect(await transfers()).toEqual([transaction?.txHash]);
@@ -114,7 +103,7 @@ describe('a payment behind an RPC server of several nodes', () => {
     proxy.intercept('eth_getTransactionCount', async ({ params: [, block] }, forward) =>
       String(block).startsWith('0x') ? refusal(-32000, 'missing trie node') : { body: await forward() },
     );
-    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'broadcast_refused' });
+    await expectFailure(buy({ deadlineMs: 500 }), 'broadcast_refused');
     expect(await transfers()).toEqual([]);
     expect((await storedPayment()).state).toBe('signed');
   });
@@ -123,7 +112,7 @@ describe('a payment behind an RPC server of several nodes', () => {
     const other = chain.accounts[3]!;
     const { txHash, nonce } = await signUnsent();
     await callRpc(chain.rpcUrl, 'anvil_setNonce', [other.address, numberToHex(nonce + 1)]);
-    await expect(buy({}, other)).rejects.toMatchObject({ code: 'broadcast_refused' });
+    await expectFailure(buy({}, other), 'broadcast_refused');
     proxy.intercept('eth_sendRawTransaction', async (_call, forward) => ({ body: await forward() }));
     expect((await buy({}, other)).status).toBe(200);
     expect(await transfers()).toEqual([txHash]);

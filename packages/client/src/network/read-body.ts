@@ -1,3 +1,5 @@
+import { decodeJsonHeader, type JsonRecord } from '@tollgate/protocol';
+
 /**
  * Reads a copy of the body to its end, or until it exceeds `maxBytes`. That part of the response can then be read from
  * memory.
@@ -66,5 +68,14 @@ export function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/** The record in a header; empty where there is none, or it cannot be read. */
+export function readJsonHeader(header: string | null, maxBytes: number): JsonRecord {
+  try {
+    return header === null ? {} : decodeJsonHeader(header, maxBytes);
+  } catch {
+    return {};
   }
 }

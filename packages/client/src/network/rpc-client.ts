@@ -41,7 +41,9 @@ export function joinTransports(transports: readonly HttpTransport[]): Transport 
 export function createRpcClient(chainId: number, transport: Transport): PublicClient {
   const nativeCurrency = { name: 'native', symbol: 'native', decimals: 18 };
   const chain = defineChain({
-    ...{ id: chainId, name: `chain ${chainId}`, nativeCurrency },
+    id: chainId,
+    name: `chain ${chainId}`,
+    nativeCurrency,
     rpcUrls: { default: { http: [] } },
   });
   return createPublicClient({ chain, transport, cacheTime: 0 });

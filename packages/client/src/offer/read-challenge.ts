@@ -1,5 +1,4 @@
 import {
-  decodeJsonHeader,
   isRecord,
   ownField,
   PAYMENT_REQUIRED,
@@ -8,7 +7,7 @@ import {
   X_PAYMENT_RESPONSE,
 } from '@tollgate/protocol';
 
-import { readChunks } from '../network/read-body.js';
+import { readChunks, readJsonHeader } from '../network/read-body.js';
 
 /** Far more than a challenge needs; longer bodies are not read. */
 const MAX_CHALLENGE_BYTES = 64 * 1024;
@@ -51,16 +50,10 @@ const REASON_HEADERS = [PAYMENT_REQUIRED, PAYMENT_RESPONSE, X_PAYMENT_RESPONSE];
 /** The server's own reason in a 402 that refuses a proof, or null; never throws. In version 2 it is in a header. */
 export async function readChallengeError(response: Response, timeoutMs: number): Promise<string | null> {
   const inBody = await readChallengeBody(response, timeoutMs).then(reasonIn, () => null);
-  const [inHeader] = REASON_HEADERS.flatMap((name) => readHeaderReason(response.headers.get(name)) ?? []);
+  const [inHeader] = REASON_HEADERS.map((name) =>
+    reasonIn(readJsonHeader(response.headers.get(name), MAX_CHALLENGE_BYTES)),
+  ).filter((reason) => reason !== null);
   return (inHeader ?? inBody)?.slice(0, 200) ?? null;
-}
-
-function readHeaderReason(header: string | null): string | null {
-  try {
-    return header === null ? null : reasonIn(decodeJsonHeader(header, MAX_CHALLENGE_BYTES));
-  } catch {
-    return null;
-  }
 }
 
 function reasonIn(said: unknown): string | null {

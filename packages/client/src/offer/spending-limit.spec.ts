@@ -1,42 +1,30 @@
 import axios from 'axios';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { startPaidServer } from '../../test/paid-server.js';
+import { assetOf, useChain, useOpened, useServer, useTransferCount, useWallet, walletOf } from '../../test/shared.js';
 import { startSigningShop } from '../../test/signing-shop.js';
-import { createWallet } from '../account/create-wallet.js';
-import type { Wallet } from '../account/wallet.js';
 import { payWithAxios } from '../axios.js';
 import { fetchWithPayment, payForResource } from '../fetch/fetch-with-payment.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { SpendingLimit } from './spending-limit.js';
 
 describe('SpendingLimit', () => {
-  let chain: Devnet;
-  let server: PaidServer;
-  let wallet: Wallet;
-  let paidBefore: number;
+  const chain = useChain();
+  const open = useOpened();
+  const server = useServer(() => startPaidServer(chain));
   const payer = () => chain.accounts[3]!;
-  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+  const wallet = useWallet(chain, payer);
+  const transfers = useTransferCount(chain, () => payer().address);
   const options = (maxTotal: string | SpendingLimit): PaymentOptions => ({
-    assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
-    ...{ maxAmount: '0.001', maxTotal },
+    assets: [assetOf(chain)],
+    maxAmount: '0.001',
+    maxTotal,
   });
   const urlOf = (name: string) => `${server.url}/${name}`;
   const codesOf = async (calls: Promise<unknown>[]): Promise<unknown[]> => {
     const settled = await Promise.allSettled(calls);
     return settled.map((one) => (one.status === 'fulfilled' ? 'paid' : (one.reason as { code: string }).code)).sort();
   };
-
-  beforeAll(async () => {
-    chain = await startChain();
-    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-  });
-  afterAll(() => chain.stop());
-  beforeEach(async () => {
-    server = await startPaidServer(chain);
-    paidBefore = (await listTransfers(chain, payer().address)).length;
-  });
-  afterEach(() => server.close());
 
   it('limits all clients that share it together, in parallel too', async () => {
     const limit = new SpendingLimit('0.0039');
@@ -53,14 +41,10 @@ describe('SpendingLimit', () => {
   });
 
   it('counts signed payments as well as sent ones', async () => {
-    const shop = await startSigningShop(chain, 2);
-    try {
-      const payingFetch = fetchWithPayment(fetch, wallet, options(new SpendingLimit('0.0019')));
-      const codes = await codesOf([payingFetch(shop.url), payingFetch(urlOf('a'))]);
-      expect([codes, await transfers()]).toEqual([['over_limit', 'paid'], 1]);
-    } finally {
-      await shop.close();
-    }
+    const shop = await open(startSigningShop(chain, 2));
+    const payingFetch = fetchWithPayment(fetch, wallet, options(new SpendingLimit('0.0019')));
+    const codes = await codesOf([payingFetch(shop.url), payingFetch(urlOf('a'))]);
+    expect([codes, await transfers()]).toEqual([['over_limit', 'paid'], 1]);
   });
 
   it('counts two concurrent calls for the same request once', async () => {
@@ -71,7 +55,7 @@ describe('SpendingLimit', () => {
 
   it('gets back amounts that were not signed', async () => {
     const limit = new SpendingLimit('0.001');
-    const poor = createWallet({ account: `0x${'42'.repeat(32)}`, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+    const poor = walletOf(chain, { privateKey: `0x${'42'.repeat(32)}` });
     expect(await codesOf([fetchWithPayment(fetch, poor, options(limit))(urlOf('a'))])).toEqual(['cannot_pay']);
     expect(await codesOf([fetchWithPayment(fetch, wallet, options(limit))(urlOf('b'))])).toEqual(['paid']);
   });

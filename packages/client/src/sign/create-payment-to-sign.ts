@@ -1,14 +1,17 @@
 import {
+  appendHashLock,
   challengeNonce,
   createPermit2Transfer,
   createTransferAuthorization,
   PaymentError,
   type Hex,
   type PaymentToSign,
+  lowerHex,
 } from '@tollgate/protocol';
+import { encodeFunctionData, erc20Abi } from 'viem';
 
 import { endSecondsOf, isCharge } from '../offer/charge-requirement.js';
-import { isPermittable, type SignableRequirement } from '../offer/signable-requirement.js';
+import { isPermittable, type SignableRequirement, type TransferRequirement } from '../offer/signable-requirement.js';
 
 /**
  * What a payer signs to pay an offer: valid from now on, for as long as the offer asks, an hour at most.
@@ -42,4 +45,15 @@ export function createDomainMissing({ asset }: Pick<SignableRequirement, 'asset'
       details: { asset },
     },
   );
+}
+
+/** `transfer(payTo, amount)` on the asset, with the hash lock of the reference appended. */
+export function createPaymentCall({ asset, payTo, maxAmountRequired, extra }: TransferRequirement): {
+  to: Hex;
+  data: Hex;
+} {
+  // In lower case, because the server's spelling may have an invalid mixed-case checksum.
+  const args = [lowerHex(payTo), BigInt(maxAmountRequired)] as const;
+  const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
+  return { to: asset, data: appendHashLock(transfer, extra.reference) };
 }

@@ -14,8 +14,7 @@ import {
   type SignableRequirement,
 } from '../offer/signable-requirement.js';
 import { endsAtMs, type SignedTransaction, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
-import { createPaymentCall } from './create-payment-call.js';
-import { createDomainMissing, createPaymentToSign } from './create-payment-to-sign.js';
+import { createPaymentCall, createDomainMissing, createPaymentToSign } from './create-payment-to-sign.js';
 import { createRandomHex } from './hex.js';
 import type { PaymentContext, SkippedOffer } from './payment-options.js';
 import { ensureAllowance, findAllowanceProblem } from './permit2-allowance.js';

@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import fc from 'fast-check';
 
+import { expectFailure, useFolder } from '../../test/shared.js';
 import type { AuthorizableCharge } from '../offer/charge-requirement.js';
 import { FilePaymentStore } from './file-payment-store.js';
 import { parseStoredPayment } from './parse-stored-payment.js';
@@ -39,16 +39,26 @@ const payment: StoredPayment = {
 const signed: StoredPayment = {
   ...payment,
   requirement: {
-    ...{ x402Version: 2, scheme: 'exact', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300 },
-    ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}`, extra: { name: 'USDC', version: '2' } },
+    x402Version: 2,
+    scheme: 'exact',
+    network: 'eip155:1328',
+    maxAmountRequired: '1000',
+    maxTimeoutSeconds: 300,
+    payTo: `0x${'22'.repeat(20)}`,
+    asset: `0x${'33'.repeat(20)}`,
+    extra: { name: 'USDC', version: '2' },
     sent: { accepted: { anything: [1] } },
   },
   transaction: null,
   authorization: {
     kind: 'authorization',
     authorization: {
-      ...{ from: `0x${'11'.repeat(20)}`, to: `0x${'22'.repeat(20)}`, value: '1000' },
-      ...{ validAfter: '0', validBefore: '300', nonce: `0x${'55'.repeat(32)}` },
+      from: `0x${'11'.repeat(20)}`,
+      to: `0x${'22'.repeat(20)}`,
+      value: '1000',
+      validAfter: '0',
+      validBefore: '300',
+      nonce: `0x${'55'.repeat(32)}`,
     },
     signature: `0x${'66'.repeat(65)}`,
   },
@@ -57,16 +67,25 @@ const signed: StoredPayment = {
 const permitted: StoredPayment = {
   ...signed,
   requirement: {
-    ...{ x402Version: 2, scheme: 'upto', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300 },
-    ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}`, sent: { accepted: { anything: [1] } } },
+    x402Version: 2,
+    scheme: 'upto',
+    network: 'eip155:1328',
+    maxAmountRequired: '1000',
+    maxTimeoutSeconds: 300,
+    payTo: `0x${'22'.repeat(20)}`,
+    asset: `0x${'33'.repeat(20)}`,
+    sent: { accepted: { anything: [1] } },
     extra: { name: null, assetTransferMethod: 'permit2', facilitatorAddress: `0x${'77'.repeat(20)}` },
   },
   authorization: {
     kind: 'permit2',
     scheme: 'upto',
     permit2Authorization: {
-      ...{ from: `0x${'11'.repeat(20)}`, permitted: { token: `0x${'33'.repeat(20)}`, amount: '1000' } },
-      ...{ spender: `0x${'88'.repeat(20)}`, nonce: '5', deadline: '300' },
+      from: `0x${'11'.repeat(20)}`,
+      permitted: { token: `0x${'33'.repeat(20)}`, amount: '1000' },
+      spender: `0x${'88'.repeat(20)}`,
+      nonce: '5',
+      deadline: '300',
       witness: { to: `0x${'22'.repeat(20)}`, facilitator: `0x${'77'.repeat(20)}`, validAfter: '0' },
     },
     signature: `0x${'66'.repeat(65)}`,
@@ -75,26 +94,32 @@ const permitted: StoredPayment = {
 
 const terms = { amount: '1000', currency: `0x${'33'.repeat(20)}`, recipient: `0x${'22'.repeat(20)}` };
 const challenge = {
-  ...{ id: 'c1', realm: 'shop.example', method: 'evm', intent: 'charge', expires: '2026-01-01T00:00:00.000Z' },
+  id: 'c1',
+  realm: 'shop.example',
+  method: 'evm',
+  intent: 'charge',
+  expires: '2026-01-01T00:00:00.000Z',
   request: Buffer.from(JSON.stringify({ ...terms, methodDetails: { chainId: 1328 } })).toString('base64url'),
-  ...{ header: 'payment-authorization', opaque: 'eyJhIjoiYiJ9' },
+  header: 'payment-authorization',
+  opaque: 'eyJhIjoiYiJ9',
 };
 const charge: Omit<AuthorizableCharge, 'extra'> = {
-  ...{ scheme: 'charge', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300, challenge },
-  ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}` },
+  scheme: 'charge',
+  network: 'eip155:1328',
+  maxAmountRequired: '1000',
+  maxTimeoutSeconds: 300,
+  challenge,
+  payTo: `0x${'22'.repeat(20)}`,
+  asset: `0x${'33'.repeat(20)}`,
 };
 const authorized: StoredPayment = { ...signed, requirement: { ...charge, extra: { name: 'USDC', version: '2' } } };
 const transferred: StoredPayment = { ...payment, requirement: { ...charge, extra: { name: null, reference: 'c1' } } };
 
-let directory: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'payments-'));
-});
-afterEach(() => rm(directory, { recursive: true }));
+const directory = useFolder();
 
 describe.each<[string, () => PaymentStore]>([
   ['MemoryPaymentStore', () => new MemoryPaymentStore()],
-  ['FilePaymentStore', () => new FilePaymentStore(join(directory, 'new'))],
+  ['FilePaymentStore', () => new FilePaymentStore(join(directory(), 'new'))],
 ])('%s', (_name, create) => {
   it('keeps the newest revision of each key', async () => {
     const store = create();
@@ -139,12 +164,12 @@ describe.each<[string, () => PaymentStore]>([
 
 describe('FilePaymentStore', () => {
   it('shares a directory with other stores and keeps the last two revisions', async () => {
-    const [one, other] = [new FilePaymentStore(directory), new FilePaymentStore(directory)];
+    const [one, other] = [new FilePaymentStore(directory()), new FilePaymentStore(directory())];
     await one.write(key, payment, 0);
     await other.write(key, { ...payment, state: 'redeemed' }, 1);
     expect((await one.read(key))?.payment.state).toBe('redeemed');
     await one.write(key, payment, 2);
-    expect((await readdir(directory)).sort()).toEqual([`${key}.2.json`, `${key}.3.json`]);
+    expect((await readdir(directory())).sort()).toEqual([`${key}.2.json`, `${key}.3.json`]);
   });
 
   it.each([
@@ -155,41 +180,41 @@ describe('FilePaymentStore', () => {
     JSON.stringify({ ...payment, transaction: null }),
     JSON.stringify({ ...payment, authorization: undefined }),
   ])('reports a damaged file instead of losing the payment: %s', async (text) => {
-    await writeFile(join(directory, `${key}.1.json`), text);
-    await expect(new FilePaymentStore(directory).read(key)).rejects.toMatchObject({ code: 'store_damaged' });
+    await writeFile(join(directory(), `${key}.1.json`), text);
+    await expectFailure(new FilePaymentStore(directory()).read(key), 'store_damaged');
   });
 
   /** Lets a week and a second pass for all that is stored. */
   async function passWeek(): Promise<void> {
     const then = Date.now() / 1000 - 7 * 24 * 3600 - 1;
-    for (const name of await readdir(directory)) await utimes(join(directory, name), then, then);
+    for (const name of await readdir(directory())) await utimes(join(directory(), name), then, then);
   }
 
   it('removes what was closed a week ago, and nothing else', async () => {
     const closed = ['intended', 'redeemed', 'failed', 'replaced', 'abandoned'] as const;
     const keyOf = (index: number) => String(index).repeat(64);
-    const store = new FilePaymentStore(directory);
+    const store = new FilePaymentStore(directory());
     for (const [index, state] of closed.entries()) {
       await store.write(keyOf(index), payment, 0);
       await store.write(keyOf(index), { ...payment, state }, 1);
     }
     await store.write(keyOf(8), payment, 0);
     await passWeek();
-    await writeFile(join(directory, `${keyOf(9)}.1.json`), 'damaged');
-    await new FilePaymentStore(directory).write(key, { ...payment, state: 'redeemed' }, 0);
+    await writeFile(join(directory(), `${keyOf(9)}.1.json`), 'damaged');
+    await new FilePaymentStore(directory()).write(key, { ...payment, state: 'redeemed' }, 0);
     const left = [`${keyOf(8)}.1.json`, `${keyOf(9)}.1.json`, `${key}.1.json`];
-    expect((await readdir(directory)).sort()).toEqual(left);
+    expect((await readdir(directory())).sort()).toEqual(left);
   });
 
   // Prevents: a writer that knows a removed payment, and one that knows none, both sign.
   it('refuses a writer whose last revision was removed while it wrote', async () => {
-    const [slow, other] = [new FilePaymentStore(directory), new FilePaymentStore(directory)];
+    const [slow, other] = [new FilePaymentStore(directory()), new FilePaymentStore(directory())];
     await slow.write(key, { ...payment, state: 'redeemed' }, 0);
     await passWeek();
     const fs = process.getBuiltinModule('node:fs/promises');
     const link = jest.spyOn(fs, 'link').mockImplementationOnce(async (...names) => {
       link.mockRestore();
-      expect(await new FilePaymentStore(directory).write('9'.repeat(64), payment, 0)).toBe(true);
+      expect(await new FilePaymentStore(directory()).write('9'.repeat(64), payment, 0)).toBe(true);
       expect(await other.write(key, payment, 0)).toBe(true);
       await fs.link(...names);
     });
@@ -198,15 +223,15 @@ describe('FilePaymentStore', () => {
   });
 
   it('says where it cannot write', async () => {
-    await writeFile(join(directory, 'file'), '');
-    const store = new FilePaymentStore(join(directory, 'file', 'payments'));
+    await writeFile(join(directory(), 'file'), '');
+    const store = new FilePaymentStore(join(directory(), 'file', 'payments'));
     const refusal = { code: 'store_unavailable', message: expect.stringMatching(/file.payments \(ENOTDIR\)\.$/) };
     await expect(store.write(key, payment, 0)).rejects.toMatchObject(refusal);
   });
 
   it('ignores files that are not its own', async () => {
-    await writeFile(join(directory, 'notes.txt'), 'x');
-    expect(await new FilePaymentStore(directory).list()).toEqual([]);
+    await writeFile(join(directory(), 'notes.txt'), 'x');
+    expect(await new FilePaymentStore(directory()).list()).toEqual([]);
   });
 });
 

@@ -1,20 +1,19 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { build } from 'esbuild';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { listTransfers, startPaidServer } from '../../test/paid-server.js';
 import { createPayTask, type PayingTask } from '../../test/pay-task.js';
 import { runPayingChild } from '../../test/run-paying-child.js';
+import { useChain, useFolder, useServer } from '../../test/shared.js';
 import { findStateDirectory, openPaymentStore } from './open-payment-store.js';
 import { MemoryPaymentStore } from './payment-store.js';
 
 describe('the store that a client has by default', () => {
-  let chain: Devnet;
-  let server: PaidServer;
-  let directory: string;
+  const chain = useChain();
+  const server = useServer(() => startPaidServer(chain));
+  const directory = useFolder();
   let payerIndex = 0;
   const payer = () => chain.accounts[payerIndex]!;
   const transfers = () => listTransfers(chain, payer().address);
@@ -22,22 +21,12 @@ describe('the store that a client has by default', () => {
   const pay = (change: Partial<PayingTask> = {}) =>
     runPayingChild(
       { ...createPayTask(chain, payer(), server.url), dieAt: null, ...change },
-      { TOLLGATE_STATE_DIR: '', XDG_STATE_HOME: directory },
+      { TOLLGATE_STATE_DIR: '', XDG_STATE_HOME: directory() },
     );
   const answer = { conditions: 'Clear', number: 1 };
 
-  beforeAll(async () => {
-    chain = await startChain();
-  });
-  afterAll(() => chain.stop());
   beforeEach(async () => {
-    server = await startPaidServer(chain);
-    directory = await mkdtemp(join(tmpdir(), 'state-'));
     payerIndex += 1;
-  });
-  afterEach(async () => {
-    await server.close();
-    await rm(directory, { recursive: true });
   });
 
   it('survives a kill, below the state folder of the user', async () => {
@@ -48,7 +37,7 @@ describe('the store that a client has by default', () => {
 
   it('is a folder of the payer and its chain, which no other user can read', async () => {
     await pay({ dieAt: 'signed' });
-    const payments = join(directory, 'tollgate', 'payments');
+    const payments = join(directory(), 'tollgate', 'payments');
     const own = join(payments, `${chain.chainId}-${payer().address.toLowerCase()}`);
     for (const folder of [payments, own]) expect((await stat(folder)).mode & 0o077).toBe(0);
     payerIndex += 1;
@@ -60,7 +49,7 @@ describe('the store that a client has by default', () => {
     const { stdout, stderr } = await pay({ hidesFiles: true });
     expect(JSON.parse(stdout)).toEqual(answer);
     expect(stderr).toMatch(/^Tollgate keeps payments in memory here, [^\n]*\n$/);
-    expect(await readdir(directory)).toEqual([]);
+    expect(await readdir(directory())).toEqual([]);
   });
 
   it('is memory where the options say so, one for all calls of a payer in this process', async () => {

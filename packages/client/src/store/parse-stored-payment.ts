@@ -90,7 +90,12 @@ export function parseStoredPayment(value: unknown): StoredPayment {
     requestHash: readText(value, 'requestHash'),
     idempotencyKey: readText(value, 'idempotencyKey'),
     requirement: parseStoredRequirement(value['requirement']),
-    ...{ chainId, payer, createdAtMs, transaction, authorization, moves },
+    chainId,
+    payer,
+    createdAtMs,
+    transaction,
+    authorization,
+    moves,
     movedTo: parseMove(value['movedTo']),
   };
 }

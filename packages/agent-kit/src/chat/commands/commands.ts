@@ -123,8 +123,12 @@ const takesObject = (schema: z.core.$ZodType): boolean => z.safeParse(schema, {}
 const isOptional = (schema: z.core.$ZodType): boolean => z.safeParse(schema, undefined).success;
 
 const UNIT_SLOT: Slot = {
-  ...{ field: UNIT, label: 'token', about: 'The token of the amount', schema: z.string() },
-  ...{ isToken: true, isAsked: false },
+  field: UNIT,
+  label: 'token',
+  about: 'The token of the amount',
+  schema: z.string(),
+  isToken: true,
+  isAsked: false,
 };
 
 function createPart(word: string, slots: readonly Slot[]): Command['parts'][number] {

@@ -12,7 +12,9 @@ const ADDRESS = '0x1111111111111111111111111111111111111111';
 const URL = 'http://127.0.0.1:4020/api/weather';
 
 const plugin = defineWrite({
-  ...{ name: 'tipArtist', title: 'Tip', description: 'Tips.' },
+  name: 'tipArtist',
+  title: 'Tip',
+  description: 'Tips.',
   input: z.object({ artist: z.string(), amount: z.string().regex(/^\d+$/), note: z.string().optional() }),
   plan: () => Promise.reject(new Error('not planned here')),
 });

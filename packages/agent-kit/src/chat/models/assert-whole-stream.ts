@@ -21,12 +21,16 @@ const MAX_QUOTED = 200;
 /**
  * Makes an incomplete streamed answer fail. The model clients take an early close of the connection for the end,
  * complete the half-sent JSON of a tool call by guessing, and would have the call carried out.
+ * @param onEvent gets each event of the answer, before the client does
  */
-export function assertWholeStream(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+export function assertWholeStream(
+  fetch: typeof globalThis.fetch,
+  onEvent: (event: ModelEvent) => void = () => undefined,
+): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     if (!response.ok || !response.body || !isStreamWanted(init?.body)) return response;
-    return new Response(watch(response.body, init?.signal ?? null), response);
+    return new Response(watch(response.body, new EventReader(onEvent), init?.signal ?? null), response);
   };
 }
 
@@ -35,9 +39,12 @@ function isStreamWanted(body: unknown): boolean {
 }
 
 /** Passes the bytes on; fails where the stream breaks off or is not in an API's format. */
-function watch(body: ReadableStream<Uint8Array>, signal: AbortSignal | null): ReadableStream<Uint8Array> {
+function watch(
+  body: ReadableStream<Uint8Array>,
+  events: EventReader,
+  signal: AbortSignal | null,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  const events = new EventReader();
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       try {
@@ -69,6 +76,8 @@ class EventReader {
   #foreign = '';
   hasEnded = false;
 
+  constructor(private readonly onEvent: (event: ModelEvent) => void) {}
+
   /** @throws ModelStreamError */
   take(bytes: Uint8Array): void {
     const lines = (this.#line + this.#decoder.decode(bytes, { stream: true })).split(/\r?\n/);
@@ -98,6 +107,7 @@ class EventReader {
     this.#isEmpty = false;
     const event: ModelEvent = data === '[DONE]' ? { type: 'message_stop' } : parse(data);
     if (event.error) throw new ModelStreamError('failed', readMessage(event.error));
+    this.onEvent(event);
     if (event.type === 'message_stop') this.hasEnded = true;
     if (event.choices?.some((choice) => Boolean(choice.finish_reason))) this.hasEnded = true;
   }

@@ -17,7 +17,6 @@ const LOG_LEVEL = 'off';
  * @throws AgentKitError `PACKAGE_MISSING`
  */
 export async function createRemoteModel({ provider, baseUrl, model, apiKey }: RemoteModel): Promise<BaseChatModel> {
-  const fetch = assertWholeStream(globalThis.fetch);
   if (provider === 'anthropic') {
     const { ChatAnthropic } = await loadPackages(
       '--model anthropic',
@@ -30,7 +29,7 @@ export async function createRemoteModel({ provider, baseUrl, model, apiKey }: Re
       anthropicApiUrl: baseUrl,
       maxTokens: MAX_ANSWER_TOKENS,
       maxRetries: MAX_RETRIES,
-      clientOptions: { timeout: TIMEOUT_MS, authToken: null, logLevel: LOG_LEVEL, fetch },
+      clientOptions: { timeout: TIMEOUT_MS, authToken: null, logLevel: LOG_LEVEL, fetch: assertWholeStream(fetch) },
     });
   }
   const { ChatOpenAI } = await loadPackages(
@@ -51,7 +50,7 @@ export async function createRemoteModel({ provider, baseUrl, model, apiKey }: Re
       logLevel: LOG_LEVEL,
       organization: null,
       project: null,
-      fetch: provider === 'google' ? keepThoughtSignatures(fetch) : fetch,
+      fetch: provider === 'google' ? keepThoughtSignatures(fetch) : assertWholeStream(fetch),
     },
   });
 }
@@ -64,12 +63,15 @@ const objectsOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(
  */
 function keepThoughtSignatures(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   const signatures = new Map<string, unknown>();
-  return async (input, init) => {
-    const body = typeof init?.body === 'string' ? putBack(init.body, signatures) : init?.body;
-    const response = await fetch(input, body === undefined ? init : { ...init, body });
-    if (!response.body) return response;
-    return new Response(response.body.pipeThrough(readSignatures(signatures)), response);
-  };
+  const readingFetch = assertWholeStream(fetch, ({ choices }) => {
+    for (const { delta } of objectsOf(choices)) {
+      for (const { id, extra_content: signature } of isRecord(delta) ? objectsOf(delta['tool_calls']) : []) {
+        if (typeof id === 'string' && signature !== undefined) signatures.set(id, signature);
+      }
+    }
+  });
+  return (input, init) =>
+    readingFetch(input, typeof init?.body === 'string' ? { ...init, body: putBack(init.body, signatures) } : init);
 }
 
 function putBack(body: string, signatures: ReadonlyMap<string, unknown>): string {
@@ -82,37 +84,4 @@ function putBack(body: string, signatures: ReadonlyMap<string, unknown>): string
     }
   }
   return JSON.stringify(request);
-}
-
-/** Passes the stream of server-sent events on unchanged, and reads the signatures out of it. */
-function readSignatures(signatures: Map<string, unknown>): TransformStream<Uint8Array, Uint8Array> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  return new TransformStream({
-    transform(chunk, controller) {
-      controller.enqueue(chunk);
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) if (line.includes('"extra_content"')) readEvent(line, signatures);
-    },
-  });
-}
-
-function readEvent(line: string, signatures: Map<string, unknown>): void {
-  let event: unknown;
-  try {
-    event = JSON.parse(line.slice(line.indexOf('{')));
-  } catch {
-    // The client reads the same line and reports its error.
-    return;
-  }
-  if (!isRecord(event)) return;
-  for (const choice of objectsOf(event['choices'])) {
-    const delta = choice['delta'];
-    for (const call of isRecord(delta) ? objectsOf(delta['tool_calls']) : []) {
-      if (typeof call['id'] === 'string' && call['extra_content'] !== undefined) {
-        signatures.set(call['id'], call['extra_content']);
-      }
-    }
-  }
 }

@@ -1,8 +1,6 @@
 import {
-  createPublicClient,
   encodeFunctionData,
   erc20Abi,
-  http,
   numberToHex,
   parseEther,
   parseGwei,
@@ -12,10 +10,10 @@ import {
   type Hex,
 } from 'viem';
 
-import { refusal, startRpcProxy, type RpcProxy } from '../../../../../test/harness/network/rpc-proxy.js';
+import { refusal } from '../../../../../test/harness/network/rpc-proxy.js';
 import { awaitReceipt } from '../../../../../test/harness/payments/await-receipt.js';
-import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
+import { expectFailure, useChain, useProxy } from '../../../../client/test/shared.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import { INSTRUCTION, placeRevertingContract } from '../../../test/hostile-operations.js';
 import type { AgentKit } from '../../agent-kit.js';
@@ -24,26 +22,15 @@ const RECEIVER = '0x00000000000000000000000000000000000A11cE';
 const GAS = { gas: numberToHex(1_000_000), maxFeePerGas: numberToHex(parseGwei('10')) };
 
 describe('getAccount and getTransaction', () => {
-  let chain: DevnetWithProtocols;
-  let proxy: RpcProxy;
+  const chain = useChain({ protocols: true });
+  const proxy = useProxy(chain);
   let kit: AgentKit;
 
   beforeAll(async () => {
-    chain = await startChain({ protocols: true });
     await placeRevertingContract(chain);
-    proxy = await startRpcProxy(chain.rpcUrl);
     kit = await createFundedKit(chain, { rpcUrl: proxy.rpcUrl, explorerUrl: 'https://explorer.example/' });
   });
-  afterEach(async () => {
-    proxy.reset();
-    await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
-  });
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
-
-  const client = () => createPublicClient({ transport: http(chain.rpcUrl) });
+  afterEach(() => callRpc(chain.rpcUrl, 'evm_setAutomine', [true]));
   /** From the devnet's first account, without an estimate, which would refuse a transaction that reverts. */
   const send = async (call: { to?: Hex; data?: Hex; value?: bigint }): Promise<Hex> => {
     const { value = 0n, ...rest } = call;
@@ -52,7 +39,7 @@ describe('getAccount and getTransaction', () => {
     return (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [transaction])) as Hex;
   };
   const mine = async (call: Parameters<typeof send>[0]): Promise<Hex> =>
-    (await awaitReceipt(client(), await send(call))).transactionHash;
+    (await awaitReceipt(chain.client, await send(call))).transactionHash;
   const look = (hash: string) => kit.getTransaction(hash);
 
   it('show the account, its chain, and its link', async () => {
@@ -67,7 +54,7 @@ describe('getAccount and getTransaction', () => {
 
   it('show a transfer of the native token, and its cost', async () => {
     const { result } = await kit.transfer('1.5', RECEIVER);
-    const { gasUsed, effectiveGasPrice, blockNumber } = await client().getTransactionReceipt({ hash: result! });
+    const { gasUsed, effectiveGasPrice, blockNumber } = await chain.client.getTransactionReceipt({ hash: result! });
     const seen = await look(result!);
     expect(seen).toMatchObject({
       status: 'success',
@@ -159,18 +146,18 @@ describe('getAccount and getTransaction', () => {
   it.each(['', '0x', '0x12', RECEIVER, toHex(7, { size: 33 }), `0x${'g'.repeat(64)}`, '7'.repeat(64)])(
     'refuse the invalid hash %j',
     async (hash) => {
-      await expect(look(hash)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expectFailure(look(hash), 'INVALID_INPUT');
     },
   );
 
   it('report that the network does not answer, and not that the transaction is unknown', async () => {
     const { result } = await kit.transfer('0.1', RECEIVER);
     proxy.intercept('eth_getTransactionByHash', () => 'broken');
-    await expect(look(result!)).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
+    await expectFailure(look(result!), 'NETWORK_ERROR');
     proxy.intercept('eth_getTransactionByHash', () => ({ body: '{"jsonrpc":"2.0","id":1,"result":null}' }));
-    await expect(look(result!)).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
+    await expectFailure(look(result!), 'NETWORK_ERROR');
     proxy.intercept('eth_getTransactionByHash', () => refusal(-32000, 'overloaded'));
-    await expect(look(result!)).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
+    await expectFailure(look(result!), 'NETWORK_ERROR');
   });
 
   it('read a bounded number of tokens, however many a transaction moved', async () => {

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { createExplorerUrl } from '../../chain/monitor-transaction.js';
 import { readFailure } from '../../chain/read-outcome.js';
 import { marketFailures } from '../../protocols/lending/compound-failures.js';
-import { describeMove, readTransfer, type Transfer } from '../../tokens/transfers.js';
+import { describeMove, moveSchema, readTransfer, type Transfer } from '../../tokens/transfers.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import { NATIVE_TOKEN } from '../../types/token.js';
 import { transactionHashSchema } from '../define/input-schemas.js';
@@ -22,20 +22,6 @@ import { defineRead, type OperationContext } from '../define/operation.js';
 
 // Each distinct token among these may cost a request to the chain.
 const MOST_MOVES = 30;
-
-/** A transfer for display. */
-const moveSchema = z.object({
-  token: z.object({
-    ticker: z.string().nullable().describe('Null if the contract reports no symbol'),
-    address: z.string(),
-    isListed: z.boolean().describe('False: the ticker comes from the contract itself, and may be false'),
-  }),
-  amount: z.string().optional().describe('Decimal amount in whole units'),
-  amountBaseUnits: z.string().optional().describe('Instead of amount, if the token reports no decimals'),
-  tokenId: z.string().optional().describe('Instead of an amount, for an ERC-721 token'),
-  from: z.string(),
-  to: z.string(),
-});
 
 export const getTransaction = defineRead({
   name: 'getTransaction',
@@ -74,7 +60,9 @@ export const getTransaction = defineRead({
     const seen = {
       transactionHash: hash,
       explorerUrl: createExplorerUrl(context.explorerUrl, `tx/${hash}`),
-      ...{ from, to, value: formatEther(value) },
+      from,
+      to,
+      value: formatEther(value),
     };
     if (receipt === null) return { status: 'pending' as const, ...seen, receipt, moved: [], isCut: false };
     const isMined = receipt.status === 'success';

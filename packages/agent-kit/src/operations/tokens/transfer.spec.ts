@@ -1,9 +1,10 @@
 import { erc20Abi, parseEther, zeroAddress, type Address } from 'viem';
 
 import { createTrader } from '../../../../../test/harness/agents/trader.js';
-import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
+import type { DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
+import { expectFailure, useChain } from '../../../../client/test/shared.js';
 import { createContext } from '../../../test/create-context.js';
 import { AgentKit } from '../../agent-kit.js';
 import type { OperationContext } from '../define/operation.js';
@@ -12,17 +13,15 @@ import { transfer } from './transfer.js';
 const RECEIVER = '0x00000000000000000000000000000000000A11cE';
 
 describe('transfer', () => {
-  let chain: DevnetWithProtocols;
+  const chain = useChain({ protocols: true });
   let context: OperationContext;
   let kit: AgentKit;
   let tokens: DevnetWithProtocols['contracts']['tokens'];
   beforeAll(async () => {
-    chain = await startChain({ protocols: true });
     context = await createContext(chain);
     kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     tokens = chain.contracts.tokens;
   });
-  afterAll(() => chain?.stop());
 
   const plan = (input: { amount: string; to?: string; token?: string }) =>
     kit.plan('transfer', { to: RECEIVER, ...input });
@@ -118,7 +117,7 @@ describe('transfer', () => {
     ['a digit too few', '0x70997970C51812dc3A010C7d01b50e0d17dc79C'],
     ['a name', 'vitalik.eth'],
   ])('refuses %s as an address', (_, to) => {
-    return expect(plan({ amount: '1', to })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    return expectFailure(plan({ amount: '1', to }), 'INVALID_INPUT');
   });
 
   it('warns when the recipient is the account itself or a contract', async () => {
@@ -152,6 +151,6 @@ describe('transfer', () => {
   });
 
   it('refuses more decimals than the token has', async () => {
-    await expect(plan({ amount: '0.0000001', token: 'USDC' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expectFailure(plan({ amount: '0.0000001', token: 'USDC' }), 'INVALID_INPUT');
   });
 });

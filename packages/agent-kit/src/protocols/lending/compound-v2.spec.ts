@@ -1,19 +1,9 @@
-import {
-  createPublicClient,
-  encodeFunctionData,
-  erc20Abi,
-  http,
-  parseAbi,
-  parseGwei,
-  numberToHex,
-  type Address,
-  type Hex,
-} from 'viem';
+import { encodeFunctionData, parseAbi, parseGwei, numberToHex, type Address, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { DEPLOYER, sendAsDeployer } from '../../../../../tools/devnet/protocols/deployer.js';
 import { encodeSetPrice, setPrice } from '../../../../../tools/devnet/protocols/set-price.js';
+import { expectFailure, useChain } from '../../../../client/test/shared.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
 import { createDevnetRegistry } from '../../registry/devnet.js';
@@ -27,29 +17,18 @@ const abi = parseAbi([
 type Symbol = 'USDC' | 'WSEI' | 'WBTC';
 
 describe('lending', () => {
-  let chain: DevnetWithProtocols;
+  const chain = useChain({ protocols: true });
   let kit: AgentKit;
 
-  beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-  });
   beforeEach(async () => {
     kit = await createFundedKit(chain);
   });
-  afterAll(() => chain.stop());
 
-  const reader = () => createPublicClient({ transport: http(chain.rpcUrl) });
   const marketOf = (symbol: Symbol): Address => chain.contracts.lending.markets[symbol];
   const readAllowance = (symbol: Symbol) =>
-    reader().readContract({
-      address: chain.contracts.tokens[symbol],
-      abi: erc20Abi,
-      functionName: 'allowance',
-      args: [kit.address, marketOf(symbol)],
-    });
+    chain.allowanceOf(chain.contracts.tokens[symbol], kit.address, marketOf(symbol));
   const readOf = (symbol: Symbol, functionName: 'balanceOf' | 'borrowBalanceStored') =>
-    reader().readContract({ address: marketOf(symbol), abi, functionName, args: [kit.address] });
-  const countTransactions = () => reader().getTransactionCount({ address: kit.address });
+    chain.client.readContract({ address: marketOf(symbol), abi, functionName, args: [kit.address] });
   const balance = (symbol: Symbol) => kit.getERC20Balance(chain.contracts.tokens[symbol]);
 
   it('lists the markets with their terms', async () => {
@@ -81,7 +60,7 @@ describe('lending', () => {
   });
 
   it('compares base units with base units: a whole balance can be supplied, one unit more cannot', async () => {
-    await expect(kit.mintLending('WBTC', '0.10000001')).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    await expectFailure(kit.mintLending('WBTC', '0.10000001'), 'INSUFFICIENT_BALANCE');
     expect(await kit.mintLending('WBTC', '0.1')).toMatchObject({ status: 'success' });
   });
 
@@ -91,8 +70,8 @@ describe('lending', () => {
       code: 'UNKNOWN_TOKEN',
       message: '"EVIL" has no lending market; there are markets for USDC, WSEI, WBTC.',
     });
-    await expect(kit.borrowLending('0x0', '1')).rejects.toMatchObject({ code: 'UNKNOWN_TOKEN' });
-    await expect(kit.mintLending(tokens.FEE, '1')).rejects.toMatchObject({ code: 'UNKNOWN_TOKEN' });
+    await expectFailure(kit.borrowLending('0x0', '1'), 'UNKNOWN_TOKEN');
+    await expectFailure(kit.mintLending(tokens.FEE, '1'), 'UNKNOWN_TOKEN');
 
     const registry = createDevnetRegistry(chain.chainId);
     const unlisted = await createFundedKit(chain, {
@@ -100,7 +79,7 @@ describe('lending', () => {
     });
     const { markets } = await unlisted.getLendingMarkets();
     expect(markets.map(({ symbol }) => symbol)).toEqual(['USDC', 'WSEI', tokens.WBTC]);
-    await expect(unlisted.mintLending('WBTC', '0.1')).rejects.toMatchObject({ code: 'UNKNOWN_TOKEN' });
+    await expectFailure(unlisted.mintLending('WBTC', '0.1'), 'UNKNOWN_TOKEN');
     expect(await unlisted.mintLending(tokens.WBTC, '0.1')).toMatchObject({ status: 'success', symbol: tokens.WBTC });
   });
 
@@ -132,7 +111,7 @@ describe('lending', () => {
 
     it('of more than the collateral covers is refused with the figures, and sends nothing', async () => {
       await kit.mintLending('USDC', '1000');
-      const sent = await countTransactions();
+      const sent = await chain.nonceOf(kit.address);
       const refused = await kit.borrowLending('WSEI', '1601').catch((error: unknown) => error);
       expect(refused).toMatchObject({
         code: 'INSUFFICIENT_COLLATERAL',
@@ -143,7 +122,7 @@ describe('lending', () => {
         ),
       });
       await expect(kit.borrowLending('WBTC', '0.02')).rejects.toThrow('collateral');
-      expect(await countTransactions()).toBe(sent);
+      expect(await chain.nonceOf(kit.address)).toBe(sent);
       // The figure is right: a little less can be borrowed.
       expect(await kit.borrowLending('WSEI', '1599.9')).toMatchObject({ status: 'success' });
     });
@@ -187,7 +166,7 @@ describe('lending', () => {
       const result = await borrowing;
       await setPrice(chain, 'SEI', '0.5');
 
-      const receipt = await reader().getTransactionReceipt({ hash: result.result! });
+      const receipt = await chain.client.getTransactionReceipt({ hash: result.result! });
       expect(receipt.status).toBe('success');
       expect(result).toMatchObject({
         status: 'failed',
@@ -260,23 +239,20 @@ describe('lending', () => {
     });
 
     it('of more than is owed, or of nothing, is refused with the figures', async () => {
-      await expect(kit.repayLending('WSEI', 'MAX')).rejects.toMatchObject({
-        code: 'INVALID_INPUT',
-        message: 'There is no debt in WSEI.',
-      });
+      await expectFailure(kit.repayLending('WSEI', 'MAX'), 'INVALID_INPUT', 'There is no debt in WSEI.');
       await kit.borrowLending('WSEI', '10');
       await expect(kit.repayLending('WSEI', '11')).rejects.toMatchObject({
         code: 'INVALID_INPUT',
         message: expect.stringMatching(/^Only 10(\.0000\d+)? WSEI is owed\.$/),
         suggestion: 'Use MAX to repay it all.',
       });
-      await expect(kit.repayLending('WSEI', 'max')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expectFailure(kit.repayLending('WSEI', 'max'), 'INVALID_INPUT');
     });
 
     it('is refused when the account has less of the token', async () => {
       await kit.borrowLending('WBTC', '0.005');
       await kit.transfer('0.1001', chain.accounts[0]!.address, 'WBTC');
-      await expect(kit.repayLending('WBTC', 'MAX')).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+      await expectFailure(kit.repayLending('WBTC', 'MAX'), 'INSUFFICIENT_BALANCE');
     });
   });
 
@@ -296,7 +272,7 @@ describe('lending', () => {
     });
 
     it('of more than is supplied is refused', async () => {
-      await expect(kit.redeemLending('USDC', 'MAX')).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+      await expectFailure(kit.redeemLending('USDC', 'MAX'), 'INSUFFICIENT_BALANCE');
       await kit.mintLending('USDC', '10');
       await expect(kit.redeemLending('USDC', '10.1')).rejects.toMatchObject({
         code: 'INSUFFICIENT_BALANCE',
@@ -307,8 +283,8 @@ describe('lending', () => {
     it('of collateral that a debt needs is refused with the amount that can be withdrawn, which succeeds', async () => {
       await kit.mintLending('USDC', '1000');
       await kit.borrowLending('WSEI', '800');
-      const sent = await countTransactions();
-      await expect(kit.redeemLending('USDC', 'MAX')).rejects.toMatchObject({ code: 'INSUFFICIENT_COLLATERAL' });
+      const sent = await chain.nonceOf(kit.address);
+      await expectFailure(kit.redeemLending('USDC', 'MAX'), 'INSUFFICIENT_COLLATERAL');
       const refused = (await kit.redeemLending('USDC', '600').catch((error: unknown) => error)) as {
         details: { available: string };
       };
@@ -316,7 +292,7 @@ describe('lending', () => {
         code: 'INSUFFICIENT_COLLATERAL',
         message: expect.stringContaining('collateral'),
       });
-      expect(await countTransactions()).toBe(sent);
+      expect(await chain.nonceOf(kit.address)).toBe(sent);
       expect(Number(refused.details.available)).toBeCloseTo(500, 2);
       expect(await kit.redeemLending('USDC', '499.99')).toMatchObject({ status: 'success' });
     });
@@ -333,8 +309,8 @@ describe('lending', () => {
       const after = await kit.getLendingPosition();
       expect(after).toMatchObject({ available: '0', health: expect.stringMatching(/^0\.(9|89\d+)$/) });
       expect(Number(after.shortfall)).toBeCloseTo(200, 1);
-      await expect(kit.borrowLending('USDC', '1')).rejects.toMatchObject({ code: 'INSUFFICIENT_COLLATERAL' });
-      await expect(kit.redeemLending('WBTC', '0.001')).rejects.toMatchObject({ code: 'INSUFFICIENT_COLLATERAL' });
+      await expectFailure(kit.borrowLending('USDC', '1'), 'INSUFFICIENT_COLLATERAL');
+      await expectFailure(kit.redeemLending('WBTC', '0.001'), 'INSUFFICIENT_COLLATERAL');
     } finally {
       await setPrice(chain, 'BTC', '60000');
     }

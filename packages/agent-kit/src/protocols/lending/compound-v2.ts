@@ -81,11 +81,11 @@ class CompoundV2 implements LendingProtocol {
   }
 
   async createRedeem(token: Token, wanted: bigint | 'MAX', account: Address) {
-    const { holdings, holding } = await this.readAccount(token, account);
+    const { holdings, holding } = await this.#readAccount(token, account);
     const amountBaseUnits = wanted === 'MAX' ? suppliedBaseUnits(holding) : wanted;
     assertRedeemable(holdings, holding, amountBaseUnits);
     const { market } = holding;
-    assertCash(holding, await this.readMarket(market).getCash(), amountBaseUnits);
+    assertCash(holding, await this.#readMarket(market).getCash(), amountBaseUnits);
     const atLeast = { token: market.token, amountBaseUnits };
     const data =
       wanted === 'MAX'
@@ -96,16 +96,16 @@ class CompoundV2 implements LendingProtocol {
   }
 
   async createBorrow(amount: TokenAmount, account: Address) {
-    const { holdings, holding } = await this.readAccount(amount.token, account);
+    const { holdings, holding } = await this.#readAccount(amount.token, account);
     const { market } = holding;
     const collateral = assertCollateralCovers(holdings, holding, amount.amountBaseUnits);
-    assertCash(holding, await this.readMarket(market).getCash(), amount.amountBaseUnits);
+    assertCash(holding, await this.#readMarket(market).getCash(), amount.amountBaseUnits);
     const data = encodeFunctionData({ abi: marketAbi, functionName: 'borrow', args: [amount.amountBaseUnits] });
     const symbols = collateral.map((entered) => entered.market.token.symbol).join(', ');
     return {
       approvals: [],
       calls: [
-        ...collateral.map((entered) => this.createEntry(entered.market)),
+        ...collateral.map((entered) => this.#createEntry(entered.market)),
         createCall(market, `Borrow ${showAmount(amount)}`, data),
       ],
       warnings: symbols === '' ? [] : [`The supplied ${symbols} becomes collateral, which can be liquidated.`],
@@ -114,7 +114,7 @@ class CompoundV2 implements LendingProtocol {
 
   async createRepay(token: Token, wanted: bigint | 'MAX', account: Address) {
     const market = await this.markets.find(token.address);
-    const owed = await this.readMarket(market).borrowBalanceCurrent([account]);
+    const owed = await this.#readMarket(market).borrowBalanceCurrent([account]);
     assertOwed(market, owed, wanted);
     const isAll = wanted === 'MAX';
     const atLeast = { token: market.token, amountBaseUnits: isAll ? owed : wanted };
@@ -132,10 +132,7 @@ class CompoundV2 implements LendingProtocol {
     return { approvals, calls: [createCall(market, label, data)], atLeast, atMost, warnings: [] };
   }
 
-  private async readAccount(
-    token: Token,
-    account: Address,
-  ): Promise<{ holdings: MarketHolding[]; holding: MarketHolding }> {
+  async #readAccount(token: Token, account: Address): Promise<{ holdings: MarketHolding[]; holding: MarketHolding }> {
     const market = await this.markets.find(token.address);
     const markets = await this.markets.list();
     const holdings = await readHoldings(this.client, this.comptroller, markets, account, market);
@@ -144,11 +141,11 @@ class CompoundV2 implements LendingProtocol {
     return { holdings, holding };
   }
 
-  private readMarket({ address }: Market) {
+  #readMarket({ address }: Market) {
     return getContract({ address, abi: marketAbi, client: this.client }).read;
   }
 
-  private createEntry(market: Market): Step {
+  #createEntry(market: Market): Step {
     return {
       label: `Use the supplied ${market.token.symbol} as collateral`,
       to: this.comptroller,

@@ -15,11 +15,12 @@ import {
   type Hex,
 } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
+import type { DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { repositoryRoot } from '../../../../../tools/devnet/processes/repository.js';
 import { createdAddress, DEPLOYER, sendAsDeployer } from '../../../../../tools/devnet/protocols/deployer.js';
+import { expectFailure, useChain } from '../../../../client/test/shared.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
 import { createDevnetRegistry } from '../../registry/devnet.js';
@@ -38,12 +39,11 @@ const abi = parseAbi([
 
 /** As on chain 1329, where the native token has a market of its own besides those of tokens. */
 describe('the lending market of the native token', () => {
-  let chain: DevnetWithProtocols;
+  const chain = useChain({ protocols: true });
   let market: Address;
   let kit: AgentKit;
 
   beforeAll(async () => {
-    chain = await startChain({ protocols: true });
     market = await deployNativeMarket(chain);
     const registry = createDevnetRegistry(chain.chainId);
     const { comptroller } = chain.contracts.lending;
@@ -54,14 +54,13 @@ describe('the lending market of the native token', () => {
       },
     });
   });
-  afterAll(() => chain.stop());
 
   it('is listed, and is an unknown market if it is not configured', async () => {
     const { markets } = await kit.getLendingMarkets();
     expect(markets.at(-1)).toMatchObject({ symbol: 'SEI', tokenAddress: '0x0', market, cash: '1000' });
     const other = await createFundedKit(chain);
     expect((await other.getLendingMarkets()).markets.map(({ symbol }) => symbol)).toEqual(['USDC', 'WSEI', 'WBTC']);
-    await expect(other.mintLending('SEI', '1')).rejects.toMatchObject({ code: 'UNKNOWN_TOKEN' });
+    await expectFailure(other.mintLending('SEI', '1'), 'UNKNOWN_TOKEN');
   });
 
   it('receives the native token as the value of the call, without an approval, and pays it back', async () => {
@@ -72,7 +71,7 @@ describe('the lending market of the native token', () => {
     expect(await kit.redeemLending('SEI', '4')).toMatchObject({ status: 'success' });
     expect(await kit.redeemLending('0x0', 'MAX')).toMatchObject({ status: 'success' });
     expect(Number(await kit.getERC20Balance())).toBeCloseTo(100, 1);
-    await expect(kit.mintLending('SEI', '101')).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    await expectFailure(kit.mintLending('SEI', '101'), 'INSUFFICIENT_FUNDS');
   });
 
   it('lends, and accepts no more than is owed: after MAX the latest interest remains', async () => {
@@ -100,7 +99,7 @@ describe('the lending market of the native token', () => {
   });
 
   it('refuses a borrow beyond the collateral', async () => {
-    await expect(kit.borrowLending('SEI', '900000')).rejects.toMatchObject({ code: 'INSUFFICIENT_COLLATERAL' });
+    await expectFailure(kit.borrowLending('SEI', '900000'), 'INSUFFICIENT_COLLATERAL');
   });
 });
 

@@ -1,26 +1,20 @@
-import { createPublicClient, encodeErrorResult, erc20Abi, http, parseAbi, parseUnits } from 'viem';
+import { encodeErrorResult, erc20Abi, parseAbi, parseUnits } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { setPrice } from '../../../../../tools/devnet/protocols/set-price.js';
+import { expectFailure, useChain } from '../../../../client/test/shared.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
 import { explainRevert } from '../../chain/explain-failure.js';
 import { perpsFailures } from './perps-abi.js';
 
 describe('perpetuals', () => {
-  let chain: DevnetWithProtocols;
+  const chain = useChain({ protocols: true });
   let kit: AgentKit;
 
-  beforeAll(async () => {
-    chain = await startChain({ protocols: true });
-  });
   beforeEach(async () => {
     kit = await createFundedKit(chain);
   });
-  afterAll(() => chain.stop());
 
-  const reader = () => createPublicClient({ transport: http(chain.rpcUrl) });
-  const countTransactions = () => reader().getTransactionCount({ address: kit.address });
   const readFree = async () => (await kit.perpsGetPositions()).freeMargin;
 
   it('lists the products, to an account without any state', async () => {
@@ -57,7 +51,7 @@ describe('perpetuals', () => {
     });
     const args = [kit.address, chain.contracts.perps] as const;
     const { USDC } = chain.contracts.tokens;
-    expect(await reader().readContract({ address: USDC, abi: erc20Abi, functionName: 'allowance', args })).toBe(0n);
+    expect(await chain.client.readContract({ address: USDC, abi: erc20Abi, functionName: 'allowance', args })).toBe(0n);
     expect(await readFree()).toBe('1000.000001');
     expect(await kit.perpsWithdraw('1000')).toMatchObject({ status: 'success', amount: '1000' });
     expect(await readFree()).toBe('0.000001');
@@ -66,33 +60,31 @@ describe('perpetuals', () => {
       code: 'INSUFFICIENT_MARGIN',
       message: 'The free margin is too low: 0.000002 USDC needed, 0.000001 USDC free.',
     });
-    await expect(kit.perpsDeposit('10000')).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    await expectFailure(kit.perpsDeposit('10000'), 'INSUFFICIENT_BALANCE');
   });
 
   it('refuses a leverage of 21 before any other check', async () => {
-    const sent = await countTransactions();
+    const sent = await chain.nonceOf(kit.address);
     await expect(kit.perpsOpenPosition('BTC-PERP', 'long', '0.01', 21)).rejects.toMatchObject({
       code: 'LEVERAGE_TOO_HIGH',
       message: 'A leverage of 21x is too high; the maximum is 20x.',
       suggestion: 'Reduce the leverage; the maximum is 20x.',
     });
-    await expect(kit.perpsOpenPosition('BTC-PERP', 'long', '0.01', 1.5)).rejects.toMatchObject({
-      code: 'INVALID_INPUT',
-    });
-    await expect(kit.perpsOpenPosition('BTC-PERP', 'long', '0.01', 0)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-    expect(await countTransactions()).toBe(sent);
+    await expectFailure(kit.perpsOpenPosition('BTC-PERP', 'long', '0.01', 1.5), 'INVALID_INPUT');
+    await expectFailure(kit.perpsOpenPosition('BTC-PERP', 'long', '0.01', 0), 'INVALID_INPUT');
+    expect(await chain.nonceOf(kit.address)).toBe(sent);
   });
 
   it('refuses an order without enough margin, with the figures', async () => {
     await kit.perpsDeposit('100');
-    const sent = await countTransactions();
+    const sent = await chain.nonceOf(kit.address);
     // 1,200 USD at 10x need 120 of margin and 0.6 of fee.
     await expect(kit.perpsOpenPosition('BTC-PERP', 'long', '0.02', 10)).rejects.toMatchObject({
       code: 'INSUFFICIENT_MARGIN',
       message: 'The free margin is too low: 120.6 USDC needed, 100 USDC free.',
       suggestion: 'Add margin.',
     });
-    expect(await countTransactions()).toBe(sent);
+    expect(await chain.nonceOf(kit.address)).toBe(sent);
     expect(await kit.perpsOpenPosition('BTC-PERP', 'long', '0.02', 20)).toMatchObject({ status: 'success' });
     expect(await readFree()).toBe('39.4');
   });
@@ -107,10 +99,7 @@ describe('perpetuals', () => {
     ['ATOM-PERP', '1', 'PROTOCOL_FAILED', 'ATOM-PERP is not active'],
     ['DOGE-PERP', '1', 'INVALID_INPUT', 'there are BTC-PERP, ETH-PERP, SEI-PERP, ATOM-PERP'],
   ])('refuses an order of %s %s: %s', async (product, amount, code, text) => {
-    await expect(kit.perpsOpenPosition(product, 'long', amount)).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining(text),
-    });
+    await expectFailure(kit.perpsOpenPosition(product, 'long', amount), code, expect.stringContaining(text));
   });
 
   it.each([
@@ -156,10 +145,7 @@ describe('perpetuals', () => {
 
   it('closes a part, and refuses more than the position has', async () => {
     await kit.perpsDeposit('1000');
-    await expect(kit.perpsClosePosition('ETH-PERP')).rejects.toMatchObject({
-      code: 'INVALID_INPUT',
-      message: 'There is no position in ETH-PERP.',
-    });
+    await expectFailure(kit.perpsClosePosition('ETH-PERP'), 'INVALID_INPUT', 'There is no position in ETH-PERP.');
     await kit.perpsOpenPosition('ETH-PERP', 'short', '0.5', 3);
     expect(await kit.perpsClosePosition('ETH-PERP', '0.2')).toMatchObject({ status: 'success', amount: '0.2' });
     expect((await kit.perpsGetPositions()).positions).toMatchObject([{ quantity: '0.3', side: 'short' }]);
@@ -167,7 +153,7 @@ describe('perpetuals', () => {
       code: 'INVALID_INPUT',
       message: expect.stringContaining('is more than the 0.3 of the position'),
     });
-    await expect(kit.perpsClosePosition('ETH-PERP', '0.205')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expectFailure(kit.perpsClosePosition('ETH-PERP', '0.205'), 'INVALID_INPUT');
     await expect(kit.perpsOpenPosition('ETH-PERP', 'long', '0.1')).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: 'There is already a short position in ETH-PERP.',
@@ -185,7 +171,7 @@ describe('perpetuals', () => {
   it('does not withdraw margin that a position has locked', async () => {
     await kit.perpsDeposit('100');
     await kit.perpsOpenPosition('ETH-PERP', 'long', '0.01', 1);
-    await expect(kit.perpsWithdraw('71')).rejects.toMatchObject({ code: 'INSUFFICIENT_MARGIN' });
+    await expectFailure(kit.perpsWithdraw('71'), 'INSUFFICIENT_MARGIN');
     expect(await kit.perpsWithdraw('69.985')).toMatchObject({ status: 'success' });
     expect(await readFree()).toBe('0');
   });
@@ -198,12 +184,9 @@ describe('perpetuals', () => {
     const plan = await kit.plan('perpsOpenPosition', { product: 'BTC-PERP', side, amount: '0.01', leverage: 2 });
     try {
       await setPrice(chain, 'BTC', price);
-      const sent = await countTransactions();
-      await expect(kit.execute(plan)).rejects.toMatchObject({
-        code: 'SLIPPAGE',
-        message: expect.stringContaining('slippage'),
-      });
-      expect(await countTransactions()).toBe(sent);
+      const sent = await chain.nonceOf(kit.address);
+      await expectFailure(kit.execute(plan), 'SLIPPAGE', expect.stringContaining('slippage'));
+      expect(await chain.nonceOf(kit.address)).toBe(sent);
     } finally {
       await setPrice(chain, 'BTC', '60000');
     }

@@ -46,32 +46,32 @@ export function perpsExchange(options: PerpsExchangeOptions): ProtocolPlugin<'pe
 }
 
 class PerpsExchange implements PerpsProtocol {
-  private readonly tokens: ProtocolEnvironment['tokens'];
-  private readonly contract: GetContractReturnType<typeof perpsAbi, PublicClient>;
+  readonly #tokens: ProtocolEnvironment['tokens'];
+  readonly #contract: GetContractReturnType<typeof perpsAbi, PublicClient>;
 
   constructor(
     readonly name: string,
     environment: ProtocolEnvironment,
     address: Address,
   ) {
-    this.tokens = environment.tokens;
-    this.contract = getContract({ address, abi: perpsAbi, client: environment.client });
+    this.#tokens = environment.tokens;
+    this.#contract = getContract({ address, abi: perpsAbi, client: environment.client });
   }
 
   async readMarginToken(): Promise<Token> {
-    return this.tokens.resolve(await this.contract.read.marginToken());
+    return this.#tokens.resolve(await this.#contract.read.marginToken());
   }
 
   async readProducts() {
-    return (await this.contract.read.products()).map(describeProduct);
+    return (await this.#contract.read.products()).map(describeProduct);
   }
 
   async readAccount(account: Address) {
     const [token, products, positions, free] = await Promise.all([
       this.readMarginToken(),
-      this.contract.read.products(),
-      this.contract.read.positionsOf([account]),
-      this.contract.read.freeMargin([account]),
+      this.#contract.read.products(),
+      this.#contract.read.positionsOf([account]),
+      this.#contract.read.freeMargin([account]),
     ]);
     return {
       freeMargin: { token, amountBaseUnits: free },
@@ -82,25 +82,25 @@ class PerpsExchange implements PerpsProtocol {
   async createDeposit(amount: TokenAmount): Promise<ProtocolAction> {
     const data = encodeFunctionData({ abi: perpsAbi, functionName: 'deposit', args: [amount.amountBaseUnits] });
     return {
-      approvals: [{ ...amount, spender: this.contract.address }],
-      calls: [this.createCall(`Deposit ${showAmount(amount)} as margin`, data)],
+      approvals: [{ ...amount, spender: this.#contract.address }],
+      calls: [this.#createCall(`Deposit ${showAmount(amount)} as margin`, data)],
     };
   }
 
   async createWithdraw(amount: TokenAmount, account: Address): Promise<ProtocolAction> {
-    assertMargin(amount, await this.contract.read.freeMargin([account]));
+    assertMargin(amount, await this.#contract.read.freeMargin([account]));
     const data = encodeFunctionData({ abi: perpsAbi, functionName: 'withdraw', args: [amount.amountBaseUnits] });
-    return { approvals: [], calls: [this.createCall(`Withdraw ${showAmount(amount)} of margin`, data)] };
+    return { approvals: [], calls: [this.#createCall(`Withdraw ${showAmount(amount)} of margin`, data)] };
   }
 
   async createOpen(request: Parameters<PerpsProtocol['createOpen']>[0]) {
     const { side, leverage, slippageBps, account } = request;
     assertLeverage(leverage);
     const [product, token, positions, free] = await Promise.all([
-      this.readProduct(request.product),
+      this.#readProduct(request.product),
       this.readMarginToken(),
-      this.contract.read.positionsOf([account]),
-      this.contract.read.freeMargin([account]),
+      this.#contract.read.positionsOf([account]),
+      this.#contract.read.freeMargin([account]),
     ]);
     assertActive(product);
     const isLong = side === 'long';
@@ -118,14 +118,14 @@ class PerpsExchange implements PerpsProtocol {
     const terms = describeTerms(product, side, quantity, limitPrice, { token, amountBaseUnits: cost.fee });
     const label = `Open ${side} ${terms.quantity} ${terms.baseAsset} of ${terms.product} at ${leverage}x`;
     const data = encodeFunctionData({ abi: perpsAbi, functionName: 'open', args });
-    return { approvals: [], calls: [this.createCall(label, data)], ...terms, locks };
+    return { approvals: [], calls: [this.#createCall(label, data)], ...terms, locks };
   }
 
   async createClose({ product: reference, quantity: text, slippageBps, account }: CloseRequest) {
     const [product, token, positions] = await Promise.all([
-      this.readProduct(reference),
+      this.#readProduct(reference),
       this.readMarginToken(),
-      this.contract.read.positionsOf([account]),
+      this.#contract.read.positionsOf([account]),
     ]);
     const wanted = text === null ? null : parseOrderQuantity(product, text);
     const held = assertHeld(
@@ -145,15 +145,15 @@ class PerpsExchange implements PerpsProtocol {
       functionName: 'close',
       args: [product.id, quantity, limitPrice],
     });
-    return { approvals: [], calls: [this.createCall(label, data)], ...terms };
+    return { approvals: [], calls: [this.#createCall(label, data)], ...terms };
   }
 
-  private async readProduct(reference: string): Promise<ExchangeProduct> {
-    return findProduct(await this.contract.read.products(), reference);
+  async #readProduct(reference: string): Promise<ExchangeProduct> {
+    return findProduct(await this.#contract.read.products(), reference);
   }
 
-  private createCall(label: string, data: Hex): Step {
-    return { label, to: this.contract.address, data, value: 0n, failures: perpsFailures };
+  #createCall(label: string, data: Hex): Step {
+    return { label, to: this.#contract.address, data, value: 0n, failures: perpsFailures };
   }
 }
 

@@ -63,40 +63,43 @@ export function liquidStaking(options: LiquidStakingOptions): ProtocolPlugin<'st
     name: 'Liquid staking',
     chainIds,
     probes: (['minimumStake', 'unbondingSeconds'] as const).map((getter) => ({
-      ...{ contract: 'staking', address: contract, getter, returns: 'uint256' },
+      contract: 'staking',
+      address: contract,
+      getter,
+      returns: 'uint256',
     })),
     create: (environment) => new LiquidStaking(environment, contract),
   };
 }
 
 class LiquidStaking implements StakingProtocol {
-  private readonly contract: GetContractReturnType<typeof liquidStakingAbi, PublicClient>;
+  readonly #contract: GetContractReturnType<typeof liquidStakingAbi, PublicClient>;
 
   constructor(
     private readonly environment: ProtocolEnvironment,
     address: Address,
   ) {
-    this.contract = getContract({ address, abi: liquidStakingAbi, client: environment.client });
+    this.#contract = getContract({ address, abi: liquidStakingAbi, client: environment.client });
   }
 
   readStakedToken() {
-    return this.environment.tokens.resolve(this.contract.address);
+    return this.environment.tokens.resolve(this.#contract.address);
   }
 
   readMinimumStakeWei(): Promise<bigint> {
-    return this.contract.read.minimumStake();
+    return this.#contract.read.minimumStake();
   }
 
   async quoteStake(amountWei: bigint): Promise<TokenAmount> {
     const [token, amountBaseUnits] = await Promise.all([
       this.readStakedToken(),
-      this.contract.read.convertToShares([amountWei]),
+      this.#contract.read.convertToShares([amountWei]),
     ]);
     return { token, amountBaseUnits };
   }
 
   async quoteUnstake(shares: bigint): Promise<{ amountWei: bigint; unbondingSeconds: number }> {
-    const { read } = this.contract;
+    const { read } = this.#contract;
     const [amountWei, unbondingSeconds] = await Promise.all([read.convertToAssets([shares]), read.unbondingSeconds()]);
     return { amountWei, unbondingSeconds: Number(unbondingSeconds) };
   }
@@ -113,14 +116,14 @@ class LiquidStaking implements StakingProtocol {
       );
     }
     const data = encodeFunctionData({ abi: liquidStakingAbi, functionName: 'stake' });
-    return { approvals: [], calls: [this.createCall(`Stake ${showAmount(amount)}`, data, amountWei)] };
+    return { approvals: [], calls: [this.#createCall(`Stake ${showAmount(amount)}`, data, amountWei)] };
   }
 
   async createUnstake(shares: bigint): Promise<ProtocolAction> {
     const token = await this.readStakedToken();
     const data = encodeFunctionData({ abi: liquidStakingAbi, functionName: 'queueUnstake', args: [shares] });
     const label = `Queue ${showAmount({ token, amountBaseUnits: shares })} for unstaking`;
-    return { approvals: [], calls: [this.createCall(label, data)] };
+    return { approvals: [], calls: [this.#createCall(label, data)] };
   }
 
   async createClaim(account: Address): Promise<ProtocolAction & { amountWei: bigint }> {
@@ -128,12 +131,12 @@ class LiquidStaking implements StakingProtocol {
     if (claimableWei === 0n) throw explainNothingToClaim(queued);
     const amount = { token: this.environment.tokens.native, amountBaseUnits: claimableWei };
     const data = encodeFunctionData({ abi: liquidStakingAbi, functionName: 'claim' });
-    const calls = [this.createCall(`Claim ${showAmount(amount)}`, data)];
+    const calls = [this.#createCall(`Claim ${showAmount(amount)}`, data)];
     return { approvals: [], calls, amountWei: claimableWei };
   }
 
   async readPosition(account: Address): Promise<StakingPosition> {
-    const { read } = this.contract;
+    const { read } = this.#contract;
     const [token, shares, tickets, now] = await Promise.all([
       this.readStakedToken(),
       read.balanceOf([account]),
@@ -157,8 +160,8 @@ class LiquidStaking implements StakingProtocol {
     };
   }
 
-  private createCall(label: string, data: Hex, value = 0n): Step {
-    return { label, to: this.contract.address, data, value, failures };
+  #createCall(label: string, data: Hex, value = 0n): Step {
+    return { label, to: this.#contract.address, data, value, failures };
   }
 }
 

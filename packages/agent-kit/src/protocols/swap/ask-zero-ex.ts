@@ -1,4 +1,4 @@
-import { readChunks, readSystemCode } from '@tollgate/client/internal';
+import { parseJson, readChunks, readSystemCode } from '@tollgate/client/internal';
 import { isRecord } from '@tollgate/protocol';
 import { concatBytes, getAddress, isAddress, isHex } from 'viem';
 import { z } from 'zod';
@@ -79,14 +79,6 @@ async function readCapped({ body }: Response, signal: AbortSignal): Promise<stri
     }
   }
   return new TextDecoder().decode(concatBytes(parts));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Refusals have the shape `{ name, message, data }`. */

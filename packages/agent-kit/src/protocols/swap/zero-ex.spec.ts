@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-import { createPublicClient, encodeFunctionData, erc20Abi, http, type Address } from 'viem';
+import { encodeFunctionData, type Address } from 'viem';
 
 import { startUpstream } from '../../../../../test/flows/start-upstream.js';
 import {
@@ -9,7 +9,7 @@ import {
   type ZeroExAnswer,
   type ZeroExStandIn,
 } from '../../../../../test/harness/agents/zero-ex-stand-in.js';
-import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
+import { expectFailure, useChain } from '../../../../client/test/shared.js';
 import { AgentKit } from '../../agent-kit.js';
 import { DEVNET_CONTRACTS } from '../../registry/devnet-contracts.js';
 import type { AgentKitError } from '../../types/agent-kit-error.js';
@@ -19,16 +19,12 @@ import { zeroExSwap, type ZeroExSwapOptions } from './zero-ex.js';
 const { tokens, uniswapV3 } = DEVNET_CONTRACTS;
 const THIEF: Address = '0x000000000000000000000000000000000000dEaD';
 
-let chain: DevnetWithProtocols;
+const chain = useChain({ protocols: true });
 let server: ZeroExStandIn;
 beforeAll(async () => {
-  chain = await startChain({ protocols: true });
   server = await startZeroExStandIn(chain);
 });
-afterAll(async () => {
-  await server.stop();
-  await chain.stop();
-});
+afterAll(() => server.stop());
 beforeEach(() => {
   server.change = (answer) => answer;
 });
@@ -44,14 +40,6 @@ const kit = (options: Partial<ZeroExSwapOptions> = {}) => {
   const { privateKey } = chain.accounts[0]!;
   return new AgentKit(privateKey, 'offline', { rpcUrl: chain.rpcUrl, plugins: [plugin], networkRetryDelayMs: 0 });
 };
-const client = () => createPublicClient({ transport: http(chain.rpcUrl) });
-const balanceOf = (token: Address) =>
-  client().readContract({
-    address: token,
-    abi: erc20Abi,
-    functionName: 'balanceOf',
-    args: [chain.accounts[0]!.address],
-  });
 const failureOf = (work: Promise<unknown>) =>
   work.then(
     () => {
@@ -164,11 +152,11 @@ describe('the 0x plugin', () => {
   ];
   it.each(lies)('does not use an answer that %s', async (_, code, change) => {
     server.change = change;
-    const nonce = await client().getTransactionCount({ address: chain.accounts[0]!.address });
-    const before = await balanceOf(tokens.USDC);
-    await expect(kit().swap('100', 'USDC', 'WBTC')).rejects.toMatchObject({ code });
-    expect(await balanceOf(tokens.USDC)).toBe(before);
-    expect(await client().getTransactionCount({ address: chain.accounts[0]!.address })).toBe(nonce);
+    const nonce = await chain.nonceOf(chain.accounts[0]!.address);
+    const before = await chain.balanceOf(chain.accounts[0]!.address, tokens.USDC);
+    await expectFailure(kit().swap('100', 'USDC', 'WBTC'), code);
+    expect(await chain.balanceOf(chain.accounts[0]!.address, tokens.USDC)).toBe(before);
+    expect(await chain.nonceOf(chain.accounts[0]!.address)).toBe(nonce);
   });
 
   it('shows its key in no error, even when the server repeats it', async () => {
