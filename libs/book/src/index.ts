@@ -55,13 +55,11 @@ export { storeDifferences, sumDifferences, type Difference, type ListedDifferenc
 export { readLostTransfers, readOpenQuestions } from './reconcile/open-questions.js';
 export { readReconciliation, reconciliation, type Reconciliation } from './reconcile/read-reconciliation.js';
 export { readLeastUnclaimed } from './reconcile/read-least-unclaimed.js';
-export { rewind } from './reconcile/rewind.js';
 export * from './reconcile/senders.js';
 export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } from './reconcile/post-answers.js';
 export type { OwnReceipt, UnreportedTransaction } from './reconcile/reconcile-gas.js';
 export type { MoneyAnswer, NamedTransfer } from './reconcile/reconcile-money.js';
-export { beginAt, matchTransfers, storePage } from './reconcile/store-transfers.js';
-export { monthsBefore } from './retention/months-before.js';
-export { removedRequests, removeRequests } from './retention/remove-requests.js';
+export { beginAt, matchTransfers, rewind, storePage } from './reconcile/store-transfers.js';
+export { monthsBefore, removedRequests, removeRequests } from './retention/remove-requests.js';
 export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
 export * from './delivery/read-events.js';

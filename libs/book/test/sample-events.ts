@@ -26,16 +26,21 @@ export const authorizationId = (number: number): string => `auth:${CHAIN_ID}:${A
 
 function sampleSale(more: Partial<SaleFacts> = {}): SaleFacts {
   return {
-    ...{
-      requestId: 'request-1',
-      route: '/api/weather',
-      path: '/api/weather',
-      method: 'GET',
-      scheme: 'tx-hash',
-      network: 'eip155:1328',
-    },
-    ...{ chainId: CHAIN_ID, asset: ASSET, payTo: PAY_TO, payer: PAYER, amount: '10000', price: '10000' },
-    ...{ transaction: hashOf(1), logIndex: 0, ...more },
+    requestId: 'request-1',
+    route: '/api/weather',
+    path: '/api/weather',
+    method: 'GET',
+    scheme: 'tx-hash',
+    network: 'eip155:1328',
+    chainId: CHAIN_ID,
+    asset: ASSET,
+    payTo: PAY_TO,
+    payer: PAYER,
+    amount: '10000',
+    price: '10000',
+    transaction: hashOf(1),
+    logIndex: 0,
+    ...more,
   };
 }
 
@@ -48,8 +53,13 @@ export function answered(payment: string, more: Partial<AnsweredFacts> = {}): Bo
   };
   const facts: AnsweredFacts = {
     ...sampleSale(),
-    ...{ requestHash: 'r'.repeat(22), answerHash: 'ab'.repeat(32), status: 200, bytes: 120, upstreamMs: 12 },
-    ...{ timeline: { presentedAtMs: START_MS, ...timeline }, ...more },
+    requestHash: 'r'.repeat(22),
+    answerHash: 'ab'.repeat(32),
+    status: 200,
+    bytes: 120,
+    upstreamMs: 12,
+    timeline: { presentedAtMs: START_MS, ...timeline },
+    ...more,
   };
   return { type: 'answered', atMs: START_MS + 10, payment, facts };
 }
@@ -83,9 +93,19 @@ export function refunded(payment: string, amount: string, transaction = hashOf(9
 export function settled(payments: readonly string[], more: Partial<SettledFacts> = {}): BookEvent {
   const moved = { asset: ASSET, payTo: PAY_TO, payer: PAYER, amount: '10000', logIndex: 0 };
   const facts: SettledFacts = {
-    ...{ chainId: CHAIN_ID, transaction: hashOf(500), nonce: 7, outcome: 'success', gasUsed: '60000' },
-    ...{ effectiveGasPrice: '2000000000', blockNumber: 12, blockHash: hashOf(12), jobId: 'j-1', operation: 'settle' },
-    ...{ relayer: RELAYER, payments: payments.map((payment) => ({ payment, ...moved })), ...more },
+    chainId: CHAIN_ID,
+    transaction: hashOf(500),
+    nonce: 7,
+    outcome: 'success',
+    gasUsed: '60000',
+    effectiveGasPrice: '2000000000',
+    blockNumber: 12,
+    blockHash: hashOf(12),
+    jobId: 'j-1',
+    operation: 'settle',
+    relayer: RELAYER,
+    payments: payments.map((payment) => ({ payment, ...moved })),
+    ...more,
   };
   return { type: 'settled', atMs: START_MS + 8, payment: '', facts };
 }

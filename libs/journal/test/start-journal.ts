@@ -48,6 +48,7 @@ export interface OpenLane {
 export async function openLane(journal: Journal, pendingNonce = 0): Promise<OpenLane> {
   const lane = sampleLane();
   await journal.adopt(lane, { pendingNonce });
-  const lease = (await journal.takeLease(lane, 'worker', 600_000))!;
+  const lease = await journal.takeLease(lane, 'worker', 600_000);
+  if (lease === null) throw new Error('another worker has the lane');
   return { lane, lease, token: lease.token };
 }

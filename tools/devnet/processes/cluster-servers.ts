@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 
 /** The number of slots of a Redis Cluster. */
-export const SLOTS = 16_384;
+const SLOTS = 16_384;
 
 /** Gives each server, none of which has slots yet, its share of them. */
 export async function assignSlots(servers: readonly Redis[]): Promise<void> {

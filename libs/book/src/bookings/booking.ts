@@ -71,8 +71,13 @@ function writeContent(
   { id, firstEntry, bookedAtMs }: { id: number; firstEntry: number; bookedAtMs: number },
 ): string {
   return canonicalJson({
-    ...{ version: CONTENT_VERSION, id, kind, payment, facts },
-    ...{ at: new Date(atMs).toISOString(), bookedAt: new Date(bookedAtMs).toISOString() },
+    version: CONTENT_VERSION,
+    id,
+    kind,
+    payment,
+    facts,
+    at: new Date(atMs).toISOString(),
+    bookedAt: new Date(bookedAtMs).toISOString(),
     entries: lines.map(({ account, asset, amount }, index) => ({ id: firstEntry + index, account, asset, amount })),
     salt: randomBytes(16).toString('hex'),
   });

@@ -91,8 +91,14 @@ describe('closing a day of many bookings', () => {
     const tree = new MerkleTree();
     for (let id = 1; id <= MANY; id++) tree.add(hash('sha256', contentOf(id), 'hex'));
     expect(closed!.content).toEqual({
-      ...{ version: 1, number: 1, day: DAY, firstBooking: 1, lastBooking: MANY, previous: null },
-      ...{ root: tree.root(), chainHash: hash('sha256', String(MANY), 'hex') },
+      version: 1,
+      number: 1,
+      day: DAY,
+      firstBooking: 1,
+      lastBooking: MANY,
+      previous: null,
+      root: tree.root(),
+      chainHash: hash('sha256', String(MANY), 'hex'),
     });
     expect(others).toEqual([]);
     const proof = await provePayment(book.database, 'payment-20001');

@@ -52,8 +52,14 @@ async function describeNext(
   if (hashed === null) return null;
   const { root, lastBooking, chainHash } = hashed;
   return {
-    ...{ version: 1, number: (newest?.number ?? 0) + 1, day: new Date(dayMs).toISOString().slice(0, 10) },
-    ...{ firstBooking: first, lastBooking, root, chainHash, previous: newest?.hash ?? null },
+    version: 1,
+    number: (newest?.number ?? 0) + 1,
+    day: new Date(dayMs).toISOString().slice(0, 10),
+    firstBooking: first,
+    lastBooking,
+    root,
+    chainHash,
+    previous: newest?.hash ?? null,
   };
 }
 

@@ -82,8 +82,13 @@ function checkBooking(value: unknown, payment: string, trusted: TrustedFact): Ch
   }
   if ('root' in trusted && content.root !== trusted.root.toLowerCase().replace(/^0x/, '')) return null;
   return {
-    ...{ booking: id as number, kind: kind as string, day: content.day, root: content.root, signer },
-    ...{ facts: facts as CheckedBooking['facts'], entries: entries as CheckedBooking['entries'] },
+    booking: id as number,
+    kind: kind as string,
+    day: content.day,
+    root: content.root,
+    signer,
+    facts: facts as CheckedBooking['facts'],
+    entries: entries as CheckedBooking['entries'],
   };
 }
 

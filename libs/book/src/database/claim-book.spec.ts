@@ -8,7 +8,7 @@ import { useTestBook } from '../../test/use-test-book.js';
 import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
 import { BookHeldError, DeposedError, NoSpaceError, type Queryable } from './database.js';
-import { copyFolder } from './folder-copy.js';
+import { copyFolder } from './pglite-database.js';
 
 describe('the claim on the book', () => {
   let book: TestBook;

@@ -44,8 +44,11 @@ export function describeOutgoingEvents(
   if (news.length === 0) return [];
   const payment = listPayment(after, describePayment(after, seller));
   return news.map(({ type, atMs, name, refund }): OutgoingEvent => ({
-    ...{ version: 1, id: [type, after.id, ...(name === undefined ? [] : [name])].join(':'), type },
-    ...{ at: new Date(atMs).toISOString(), payment },
+    version: 1,
+    id: [type, after.id, ...(name === undefined ? [] : [name])].join(':'),
+    type,
+    at: new Date(atMs).toISOString(),
+    payment,
     ...(refund && { refund }),
   }));
 }

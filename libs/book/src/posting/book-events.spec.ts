@@ -68,7 +68,9 @@ describe('booking events of which the database refuses one', () => {
     const zero = deliver(answered(transferId(2), { requestId: 'a\0b' }));
     const raw = deliver(answered(`${transferId(3)}\0`));
     expect(await bookEvents(book.writer, [large, zero, raw, ...answers(1, 4)], SELLER)).toMatchObject({
-      ...{ events: 1, refused: 3, bookings: 1 },
+      events: 1,
+      refused: 3,
+      bookings: 1,
     });
     expect((await listRefusedEvents(book.database, 10)).map(({ payment }) => payment)).toEqual([
       ...[transferId(1), transferId(2), `${transferId(3)}\uFFFD`],
@@ -99,7 +101,8 @@ describe('booking events of which the database refuses one', () => {
     await postEvents(book.writer, answers(2), SELLER);
     await book.database.query('UPDATE bookkeeper SET last_booking = last_booking - 1');
     await expect(bookEvents(book.writer, [deliver(refused(transferId(9)))], SELLER)).rejects.toMatchObject({
-      ...{ code: '23505', table: 'bookings' },
+      code: '23505',
+      table: 'bookings',
     });
     await expectNothingKept();
   });

@@ -104,10 +104,26 @@ function nameTransfer(id: string, facts: BookedFacts, seller: BookSeller): strin
 }
 
 const COLUMNS = {
-  ...{ id: 'text', state: 'text', at: 'timestamptz', scheme: 'text', network: 'text', chain_id: 'bigint' },
-  ...{ asset: 'text', payer: 'text', recipient: 'text', route: 'text', request_id: 'text', transaction: 'text' },
-  ...{ path: 'text', query: 'text', for_other: 'boolean', reason: 'text', amount: 'numeric', refunded: 'numeric' },
-  ...{ reported: 'jsonb', request_salt: 'text' },
+  id: 'text',
+  state: 'text',
+  at: 'timestamptz',
+  scheme: 'text',
+  network: 'text',
+  chain_id: 'bigint',
+  asset: 'text',
+  payer: 'text',
+  recipient: 'text',
+  route: 'text',
+  request_id: 'text',
+  transaction: 'text',
+  path: 'text',
+  query: 'text',
+  for_other: 'boolean',
+  reason: 'text',
+  amount: 'numeric',
+  refunded: 'numeric',
+  reported: 'jsonb',
+  request_salt: 'text',
 };
 const NAMES = Object.keys(COLUMNS);
 const UPSERT = `INSERT INTO payments (${NAMES.join(', ')})
@@ -136,8 +152,13 @@ async function storePayments(within: Queryable, payments: readonly BookedPayment
     const { atMs, chainId, requestId, forOther, ...facts } = describePayment(payment, seller);
     return {
       ...facts,
-      ...{ id: payment.id, at: new Date(atMs), chain_id: chainId, request_id: requestId, for_other: forOther },
-      ...{ reported: payment.reports, request_salt: payment.requestSalt },
+      id: payment.id,
+      at: new Date(atMs),
+      chain_id: chainId,
+      request_id: requestId,
+      for_other: forOther,
+      reported: payment.reports,
+      request_salt: payment.requestSalt,
     };
   });
   await within.query(UPSERT, [JSON.stringify(rows)]);

@@ -80,7 +80,10 @@ describe('posting events', () => {
     const id = transferId(++number);
     expect(await post(answered(id))).toEqual({ [CHAIN]: 10_000n, 'revenue:/api/weather': -10_000n });
     expect(await readBookedPayment(book.database, id)).toMatchObject({
-      ...{ state: 'answered', amount: '10000', payer: PAYER, requestId: 'request-1' },
+      state: 'answered',
+      amount: '10000',
+      payer: PAYER,
+      requestId: 'request-1',
       timeline: ['presented', 'verified', 'claimed', 'fulfilled', 'answered'].map((step) => ({ step })),
       entries: [{ account: CHAIN }, { account: 'revenue:/api/weather' }],
     });
@@ -139,7 +142,8 @@ describe('posting events', () => {
     expect(await post(refused(first, terms))).toEqual({ [CHAIN]: 400n, 'owed:refused': -400n });
     expect(await readBookedPayment(book.database, first)).toMatchObject({ state: 'refused', reason: 'amount_too_low' });
     expect(await post(answered(first, { amount: '400', price: '400' }))).toEqual({
-      ...{ 'owed:refused': 400n, 'revenue:/api/weather': -400n },
+      'owed:refused': 400n,
+      'revenue:/api/weather': -400n,
     });
     await post(answered(second, { amount: '400', price: '400' }));
     expect(await post(refused(second, terms))).toEqual({});
@@ -155,11 +159,14 @@ describe('posting events', () => {
     const event = settled([id], { transaction: hashOf(500 + number) });
     const [gas, wallet] = [`gas:${RELAYER} in 1328:native`, `chain:1328:${RELAYER} in 1328:native`];
     expect(await post(event, event)).toEqual({
-      ...{ [CHAIN]: 10_000n, [`payer:${PAYER}`]: -10_000n },
-      ...{ [gas]: 120_000_000_000_000n, [wallet]: -120_000_000_000_000n },
+      [CHAIN]: 10_000n,
+      [`payer:${PAYER}`]: -10_000n,
+      [gas]: 120_000_000_000_000n,
+      [wallet]: -120_000_000_000_000n,
     });
     expect(await post(answered(id, { transaction: hashOf(500 + number) }))).toEqual({
-      ...{ [`payer:${PAYER}`]: 10_000n, 'revenue:/api/weather': -10_000n },
+      [`payer:${PAYER}`]: 10_000n,
+      'revenue:/api/weather': -10_000n,
     });
   });
 
@@ -185,10 +192,14 @@ describe('posting events', () => {
   it('pays a debt with the refund of what bought nothing, and lowers revenue with any other', async () => {
     const [owed, sold] = [transferId(++number), transferId(++number)];
     expect(await post(refused(owed), refunding(owed), refunded(owed, '10000'))).toEqual({
-      ...{ [CHAIN]: 10_000n, 'chain:1328:refunds': -10_000n },
+      [CHAIN]: 10_000n,
+      'chain:1328:refunds': -10_000n,
     });
     expect(await post(answered(sold), refunding(sold), refunded(sold, '4000'))).toEqual({
-      ...{ [CHAIN]: 10_000n, 'revenue:/api/weather': -10_000n, refunds: 4_000n, 'chain:1328:refunds': -4_000n },
+      [CHAIN]: 10_000n,
+      'revenue:/api/weather': -10_000n,
+      refunds: 4_000n,
+      'chain:1328:refunds': -4_000n,
     });
     expect(await readBookedPayment(book.database, sold)).toMatchObject({ state: 'refunded', refunded: '4000' });
   });
@@ -251,7 +262,8 @@ describe('posting events', () => {
     const transaction = hashOf(700 + number);
     await post(answered(id, { amount: '9000', transaction }));
     expect(await post(settled([id], { transaction, effectiveGasPrice: null }))).toEqual({
-      ...{ [CHAIN]: 1_000n, 'revenue:/api/weather': -1_000n },
+      [CHAIN]: 1_000n,
+      'revenue:/api/weather': -1_000n,
     });
   });
 
@@ -262,8 +274,11 @@ describe('posting events', () => {
       const id = authorizationId(++number);
       const transaction = hashOf(10_000 + number);
       const events: Record<string, BookEvent> = {
-        ...{ refused: refused(id), answered: answered(id, { transaction }), refunding: refunding(id) },
-        ...{ settled: settled([id], { transaction, effectiveGasPrice: null }), refunded: refunded(id, '10000') },
+        refused: refused(id),
+        answered: answered(id, { transaction }),
+        refunding: refunding(id),
+        settled: settled([id], { transaction, effectiveGasPrice: null }),
+        refunded: refunded(id, '10000'),
       };
       const changes = await post(...order.flatMap((name) => events[name] ?? []));
       results.add(
@@ -293,8 +308,12 @@ describe('posting events', () => {
     const { acts } = await readAudit(book.database, { limit: 9 });
     expect(acts).toEqual([
       {
-        ...{ id: expect.any(Number), at: '2023-11-14T22:13:20.000Z', keyId: 'worker', requestId: '' },
-        ...{ action: 'wallet.fill', subject: 'main' },
+        id: expect.any(Number),
+        at: '2023-11-14T22:13:20.000Z',
+        keyId: 'worker',
+        requestId: '',
+        action: 'wallet.fill',
+        subject: 'main',
       },
     ]);
   });

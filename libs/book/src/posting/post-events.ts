@@ -10,7 +10,6 @@ import { OpenPayments } from './open-payments.js';
 import { storeAct } from './record-act.js';
 import { replaceUnclaimed } from './replace-unclaimed.js';
 import { storeBookings } from './store-bookings.js';
-import { findStrangeRefunds, NOT_ASKED_FOR } from './strange-refunds.js';
 import { paymentsOf, storeEvents, type DeliveredEvent } from './take-events.js';
 
 /** What one transaction added to the book. */
@@ -81,7 +80,10 @@ const nameTransaction = ({ facts }: OwnTransaction): string => `${facts.chainId}
 async function storeTransactions(within: Queryable, events: readonly OwnTransaction[]): Promise<Set<string>> {
   if (events.length === 0) return new Set();
   const rows = events.map(({ type, atMs, facts }) => ({
-    ...{ chain_id: facts.chainId, hash: facts.transaction.toLowerCase(), kind: type, nonce: facts.nonce },
+    chain_id: facts.chainId,
+    hash: facts.transaction.toLowerCase(),
+    kind: type,
+    nonce: facts.nonce,
     sender: ('relayer' in facts ? facts.relayer : facts.wallet).toLowerCase(),
     block_number: facts.blockNumber,
     gas_cost: gasCost(facts)?.toString() ?? null,
@@ -97,4 +99,31 @@ async function storeTransactions(within: Queryable, events: readonly OwnTransact
     [JSON.stringify(rows)],
   );
   return new Set(stored.map(({ chain_id: chainId, hash }) => `${chainId} ${hash}`));
+}
+
+const NOT_ASKED_FOR = 'The book has no refund of this payment that this transaction paid.';
+
+/**
+ * The events of refunds that the book has not asked for, or not as they say: everybody who writes to Redis can report one. The
+ * book notes the transaction of a refund before it reports it, so the events of its own refunds always agree.
+ */
+async function findStrangeRefunds(
+  within: Queryable,
+  delivered: readonly DeliveredEvent[],
+): Promise<ReadonlySet<DeliveredEvent>> {
+  const reported = delivered.flatMap(({ event }, at) => {
+    if (event.type !== 'refunded') return [];
+    const { refund: id, transaction, recipient, amount } = event.facts;
+    return [{ at, id, payment: event.payment, transaction, recipient, amount }];
+  });
+  if (reported.length === 0) return new Set();
+  const known = await within.query<{ at: number }>(
+    `SELECT at FROM jsonb_to_recordset($1::jsonb)
+        AS told(at integer, id text, payment text, transaction text, recipient text, amount text)
+      JOIN refunds USING (id, payment) WHERE refunds.amount::text = told.amount
+        AND lower(refunds.transaction) = lower(told.transaction) AND lower(refunds.recipient) = lower(told.recipient)`,
+    [JSON.stringify(reported)],
+  );
+  const isKnown = new Set(known.map(({ at }) => at));
+  return new Set(reported.flatMap(({ at }) => (isKnown.has(at) ? [] : (delivered[at] ?? []))));
 }

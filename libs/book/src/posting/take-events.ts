@@ -82,7 +82,11 @@ function describe({ stream, id, event, fields }: DeliveredEvent, refused: string
   const payment = isRead ? event.payment : (event.fields['payment'] ?? '');
   const applied = isRead && refused === null;
   return {
-    ...{ stream, id, type: event.type, payment: clean(payment, MOST_NAME), applied },
+    stream,
+    id,
+    type: event.type,
+    payment: clean(payment, MOST_NAME),
+    applied,
     at: new Date(isRead ? event.atMs : believedTime(Number.parseInt(id, 10))),
     fields: cut(fields),
     names: applied ? null : findNames(fields),

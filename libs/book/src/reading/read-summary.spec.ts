@@ -51,14 +51,16 @@ describe('the summary of the book', () => {
         counts: { answered: 2, refused: 1, settled: 1 },
         sold: { [`1328:${ASSET}`]: '20000' },
         forOthers: { [`1328:${ASSET}`]: '70' },
-        ...{ p50Ms: 10, p99Ms: 10 },
+        p50Ms: 10,
+        p99Ms: 10,
       },
       {
         at: new Date(START_MS + 60_000).toISOString(),
         counts: { answered: 1 },
         sold: { [`1328:${ASSET}`]: '5' },
         forOthers: {},
-        ...{ p50Ms: 60_000, p99Ms: 60_000 },
+        p50Ms: 60_000,
+        p99Ms: 60_000,
       },
     ]);
     const asset = `1328:${ASSET}`;

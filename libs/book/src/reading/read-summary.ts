@@ -71,7 +71,9 @@ export async function readSummary(within: Queryable, window: SummaryWindow, nowM
   const { byPoint, byRoute } = await readCounts(within, { fromMs, nowMs, stepMs });
   const measured = await readDurations(within, from, stepMs);
   return {
-    ...{ from, to: new Date(nowMs).toISOString(), stepMs },
+    from,
+    to: new Date(nowMs).toISOString(),
+    stepMs,
     points: Array.from({ length: points }, (_, index) => {
       const atMs = fromMs + index * stepMs;
       const { counts = {}, sold = {}, forOthers = {} } = byPoint.get(atMs) ?? {};

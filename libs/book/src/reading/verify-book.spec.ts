@@ -18,7 +18,10 @@ describe('the book', () => {
 
   it('verifies', async () => {
     expect(await verifyBook(book.database, [signer.address])).toMatchObject({
-      ...{ bookings: 3, entries: 6, closings: 1, broken: null },
+      bookings: 3,
+      entries: 6,
+      closings: 1,
+      broken: null,
     });
   });
 

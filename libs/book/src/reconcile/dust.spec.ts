@@ -8,8 +8,7 @@ import { readOpenQuestions } from './open-questions.js';
 import { postAnswers } from './post-answers.js';
 import { readLeastUnclaimed } from './read-least-unclaimed.js';
 import type { NamedTransfer } from './reconcile-money.js';
-import { rewind } from './rewind.js';
-import { beginAt } from './store-transfers.js';
+import { beginAt, rewind } from './store-transfers.js';
 
 const SCOPE = { chainId: 1328, asset: ASSET, recipient: PAY_TO };
 const OTHER = `0x${'ee'.repeat(20)}`;
@@ -23,7 +22,12 @@ describe('unclaimed transfers that are too small', () => {
   /** Transfers of one transaction, by payer and amount. */
   const shown = (hash: string, ...moved: [payer: string, amount: string][]): NamedTransfer[] =>
     moved.map(([payer, amount], logIndex) => ({
-      ...{ transaction: hash, logIndex, blockNumber: 5, payer, amount, atMs: LATER_MS },
+      transaction: hash,
+      logIndex,
+      blockNumber: 5,
+      payer,
+      amount,
+      atMs: LATER_MS,
       payment: `tx:1328:${hash}:${logIndex}`,
     }));
   const answer = (hash: string, transfers: readonly NamedTransfer[] | null, least = 1_000n) => {

@@ -51,8 +51,13 @@ export async function readLostTransfers(
     [chainId, asset, recipient, new Date(completeFromMs).toISOString(), limit],
   );
   return rows.map(({ transaction, log_index: logIndex, amount, at }) => ({
-    ...{ list: 'chain_only', subject: `log ${logIndex} of ${transaction}`, transaction, amount },
-    ...{ asset: assetName(chainId, asset), atMs: at.getTime(), reason: 'before_the_book_was_complete' },
+    list: 'chain_only',
+    subject: `log ${logIndex} of ${transaction}`,
+    transaction,
+    amount,
+    asset: assetName(chainId, asset),
+    atMs: at.getTime(),
+    reason: 'before_the_book_was_complete',
   }));
 }
 

@@ -49,8 +49,13 @@ export function postAnswers(
 /** A transaction of ours that the book does not have and that cannot be found in the blocks. */
 export function unknownTransaction(chainId: number, sender: string, nonce: number, atMs: number): Difference {
   return {
-    ...{ list: 'chain_only', subject: `nonce ${nonce} of ${sender}`, transaction: null, amount: '0', atMs },
-    ...{ asset: assetName(chainId, 'native'), reason: 'unknown_transaction' },
+    list: 'chain_only',
+    subject: `nonce ${nonce} of ${sender}`,
+    transaction: null,
+    amount: '0',
+    atMs,
+    asset: assetName(chainId, 'native'),
+    reason: 'unknown_transaction',
   };
 }
 

@@ -60,7 +60,11 @@ export async function readReconciliation(
     block: position === null ? null : position.nextBlock - 1,
     readUntil: toIso(position?.readUntilMs),
     completeFrom: toIso(completeFromMs),
-    ...{ chainOnly, bookOnly, different, unreconciled, waiting },
+    chainOnly,
+    bookOnly,
+    different,
+    unreconciled,
+    waiting,
   };
 }
 

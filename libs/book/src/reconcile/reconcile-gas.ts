@@ -58,8 +58,13 @@ export async function reconcileGas(
     ],
   );
   return bookCost({
-    ...{ chainId, hash, sender: stored.sender, nonce: stored.nonce },
-    ...{ gas: cost - booked, value: receipt ? 0n : -value, atMs: receipt?.atMs ?? Date.now() },
+    chainId,
+    hash,
+    sender: stored.sender,
+    nonce: stored.nonce,
+    gas: cost - booked,
+    value: receipt ? 0n : -value,
+    atMs: receipt?.atMs ?? Date.now(),
     kind: stored.gas_cost === null ? 'gas' : 'correction',
     isRemoved: receipt === null,
   });
@@ -77,7 +82,7 @@ export async function bookUnreported(within: Queryable, found: UnreportedTransac
     [chainId, hash, sender, nonce, blockNumber, String(gasCost), String(value), new Date(atMs).toISOString()],
   );
   if (stored.length === 0) return null;
-  return bookCost({ ...{ chainId, hash, sender, nonce, value, atMs }, gas: gasCost, kind: 'gas', isRemoved: false });
+  return bookCost({ chainId, hash, sender, nonce, value, atMs, gas: gasCost, kind: 'gas', isRemoved: false });
 }
 
 interface Cost {

@@ -25,8 +25,18 @@ describe('the tables of refunds', () => {
 
   /** The first refund of a payment that arrived in one transaction with the others. */
   const createTerms = (amount: string, more: Partial<RefundTerms> = {}): RefundTerms => ({
-    ...{ id: `r${++number}-1`, payment: transferId(number), number: 1, amount, ...ARRIVAL, asset: ASSET },
-    ...{ recipient: PAYER, permit: null, reason: null, answered: false, doubts: [], ...more },
+    id: `r${++number}-1`,
+    payment: transferId(number),
+    number: 1,
+    amount,
+    ...ARRIVAL,
+    asset: ASSET,
+    recipient: PAYER,
+    permit: null,
+    reason: null,
+    answered: false,
+    doubts: [],
+    ...more,
   });
 
   function insert(amount: string, more: Partial<RefundTerms> = {}, keyId = 'key-1'): Promise<Refund> {
@@ -44,15 +54,16 @@ describe('the tables of refunds', () => {
     });
     expect([askedAt, changedAt, attemptAt]).toEqual(Array(3).fill(expect.stringMatching(/^20.*Z$/)));
     const change: RefundChange = {
-      ...{
-        amount: '4000',
-        askedAmount: '6000',
-        askedBy: ['key-1', 'key-2'],
-        attempt: 2,
-        detail: 'Why.',
-        doubts: ['No.'],
-      },
-      ...{ job: 'job-1', maybeSent: true, state: 'sending', transaction: hashOf(1) },
+      amount: '4000',
+      askedAmount: '6000',
+      askedBy: ['key-1', 'key-2'],
+      attempt: 2,
+      detail: 'Why.',
+      doubts: ['No.'],
+      job: 'job-1',
+      maybeSent: true,
+      state: 'sending',
+      transaction: hashOf(1),
     };
     const changed = await book.write((rows) => rows.update(id, { ...change, takes: [{ log: 0, taken: '4000' }] }));
     expect(changed).toEqual({ id, ...asked, ...change, askedAt, ...timesOf(changed) });
@@ -68,7 +79,12 @@ describe('the tables of refunds', () => {
     await book.write((rows) => rows.update(id, { state: 'refused', detail: 'Held.' }));
     const again = { id, payment, recipient: SELLER.payTo };
     expect(await insert('5000', again, 'key-2')).toMatchObject({
-      ...{ ...again, state: 'asked', amount: '5000', askedBy: ['key-2'], attempt: 1, detail: null },
+      ...again,
+      state: 'asked',
+      amount: '5000',
+      askedBy: ['key-2'],
+      attempt: 1,
+      detail: null,
     });
     expect(await book.listOf(payment)).toHaveLength(1);
   });

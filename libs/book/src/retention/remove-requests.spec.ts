@@ -9,7 +9,7 @@ import { provePayment, type NoProof } from '../closing/prove-payment.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 import { readBookedPayment } from '../reading/read-payment.js';
 import { verifyBook } from '../reading/verify-book.js';
-import { removeRequests } from './remove-requests.js';
+import { monthsBefore, removeRequests } from './remove-requests.js';
 
 const AFTER_ALL = Date.UTC(2999, 0, 1);
 const [SOLD, FAILED] = [transferId(1), transferId(2)];
@@ -98,5 +98,19 @@ describe('the removal of request data', () => {
       'revenue:/api/weather': '-20000',
       refunds: '4000',
     });
+  });
+});
+
+describe('monthsBefore', () => {
+  it.each([
+    ['2026-11-25T10:00:00.000Z', 1, '2026-10-25T10:00:00.000Z'],
+    ['2026-03-31T10:00:00.000Z', 1, '2026-02-28T10:00:00.000Z'],
+    ['2028-03-31T10:00:00.000Z', 1, '2028-02-29T10:00:00.000Z'],
+    ['2026-07-31T23:59:59.999Z', 1, '2026-06-30T23:59:59.999Z'],
+    ['2028-02-29T00:00:00.000Z', 12, '2027-02-28T00:00:00.000Z'],
+    ['2026-01-31T00:00:00.000Z', 2, '2025-11-30T00:00:00.000Z'],
+    ['2026-12-31T00:00:00.000Z', 1200, '1926-12-31T00:00:00.000Z'],
+  ])('of %s and %i is %s', (now, months, before) => {
+    expect(new Date(monthsBefore(Date.parse(now), months)).toISOString()).toBe(before);
   });
 });
