@@ -24,7 +24,7 @@ export type { Posted } from './posting/post-events.js';
 export { notePositions, type StreamPosition } from './posting/stream-positions.js';
 export { EXPORTS, readExport, type ExportName, type ExportRow } from './reading/export-rows.js';
 export { balance, readBalances, type Balance } from './reading/read-balances.js';
-export { auditPage, readAudit, type AuditPage } from './reading/read-audit.js';
+export { auditPage, readAudit } from './reading/read-audit.js';
 export { readClosings, readOpenBookings } from './reading/read-closings.js';
 export { paymentPicture, readBookedPayment, type PaymentPicture, type TimelineStep } from './reading/read-payment.js';
 export { countUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';

@@ -20,7 +20,8 @@ export function toOpenApiSchema(schema: unknown): { schema: object; components: 
       delete jsonSchema.readOnly;
     },
   });
-  const { $schema: _, $defs: components = {}, ...own } = described;
+  delete described.$schema;
+  const { $defs: components = {}, ...own } = described;
   const text = JSON.stringify({ schema: own, components }).replaceAll('"#/$defs/', '"#/components/schemas/');
   return JSON.parse(text) as ReturnType<typeof toOpenApiSchema>;
 }

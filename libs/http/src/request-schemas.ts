@@ -23,7 +23,7 @@ export function checkRequest<Schema extends z.ZodType>(schema: Schema, value: un
 }
 
 /** Checks queries and bodies with the schemas of their parameters. */
-export const CHECK_REQUEST: PipeTransform = {
+export const CHECK_REQUEST: PipeTransform<unknown, unknown> = {
   transform: (value, { schema }) => (schema === undefined ? value : checkRequest(schema as z.ZodType, value)),
 };
 

@@ -9,6 +9,7 @@ export function routeAddress<Name extends RouteName>(
     .slice(name.indexOf('/'))
     .replace(/:(\w+)/g, (_, param: string) => encodeURIComponent(String(params[param as keyof typeof params])));
   const given = new URLSearchParams();
-  for (const [field, value] of Object.entries(query)) if (value !== undefined) given.set(field, String(value));
+  for (const [field, value] of Object.entries(query as Readonly<Record<string, string | number | undefined>>))
+    if (value !== undefined) given.set(field, String(value));
   return given.size === 0 ? path : `${path}?${given.toString()}`;
 }

@@ -341,13 +341,13 @@ describe('the operator API', () => {
   });
 
   /** All but those of things that this book has none of, and of a chain. */
-  const withAnswers = Object.entries<OperatorRoute>(OPERATOR_ROUTES).flatMap(([name, { answer }]) =>
+  const readable = Object.entries<OperatorRoute>(OPERATOR_ROUTES).flatMap(([name, { answer }]) =>
     answer === undefined || !/^GET (?!.*(proof|refund|reconcile|(jobs|refunds)\/:id)$)/.test(name)
       ? []
       : [[name, answer] as const],
   );
 
-  it.each(withAnswers)('answers %s with what its schema says, and no more', async (name, schema) => {
+  it.each(readable)('answers %s with what its schema says, and no more', async (name, schema) => {
     const answer = (await (await get(name.slice('GET '.length).replace(':id', LAST))).json()) as object;
     expect(schema.parse(answer)).toEqual(answer);
   });

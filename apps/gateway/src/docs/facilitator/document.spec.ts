@@ -1,4 +1,5 @@
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { toOpenApiSchema } from '@tollgate/http';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
 import { answerJson, createRoute, PAY_TO, startGateway, type RunningGateway } from '../../../test/start-gateway.js';
@@ -44,7 +45,9 @@ describe('the document of the facilitator', () => {
       .sort();
 
   it('has every route that is served, and no other', () => {
-    const served = SwaggerModule.createDocument(gateway.app, new DocumentBuilder().build());
+    const served = SwaggerModule.createDocument(gateway.app, new DocumentBuilder().build(), {
+      standardSchemaConverter: toOpenApiSchema,
+    });
     expect(routesOf(document.paths)).toEqual(routesOf(served.paths));
     expect(routesOf(document.paths)).toHaveLength(4);
     expect(document.tags.map(({ name }) => name)).toContain('Facilitator');
