@@ -50,7 +50,9 @@ export async function sendPayments(target: PaidTarget, payments: string[], inFli
   let failure = 'no answer';
   const request = {
     setupRequest: (common: object) => ({ ...common, headers: { [header]: unsent.next().value } }),
-    onResponse: (status: number, body: string) => void (status === 200 || (failure = `${status} ${body}`)),
+    onResponse: (status: number, body: string) => {
+      if (status !== 200) failure = `${status} ${body}`;
+    },
   };
   const readCores = watchProcessors(roles);
   const startedMs = performance.now();
@@ -75,8 +77,9 @@ export async function timeEach<T>(
   work: (item: T) => Promise<unknown>,
 ): Promise<Sample> {
   const timesMs: number[] = [];
-  const rest = { [Symbol.iterator]: () => iterator };
   const iterator = items[Symbol.iterator]();
+  // One for all, each of whom takes the next item.
+  const rest = { [Symbol.iterator]: () => iterator };
   const repeat = async (): Promise<void> => {
     for (const item of rest) {
       const begunMs = performance.now();
