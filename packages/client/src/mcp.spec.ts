@@ -6,7 +6,7 @@ import { CallToolRequestSchema, type CallToolResult, type JSONRPCMessage } from 
 import { parsePaymentPayload, type SettleResponse, type SignedAuthorization } from '@tollgate/protocol';
 
 import { createPaidTools, transactionOf, WORDINGS, type PaidTools, type Wording } from '../test/paid-tools.js';
-import { assetOf, expectFailure, useChain, useTransferCount, useWallet } from '../test/shared.js';
+import { assetOf, expectFailure, useChain, useMade, useTransferCount, useWallet } from '../test/shared.js';
 import { settleAuthorization } from '../test/signing-shop.js';
 import { payForTools, type ToolPaymentOptions } from './mcp.js';
 import { SpendingLimit } from './offer/spending-limit.js';
@@ -16,7 +16,7 @@ const textOf = ({ content }: CallToolResult) => content.map((part) => (part.type
 
 describe('payForTools', () => {
   const chain = useChain();
-  let store: MemoryPaymentStore;
+  const store = useMade(() => new MemoryPaymentStore());
   let shown: SignedAuthorization[];
   /** How many of the server's next answers get lost. */
   let losses: number;
@@ -26,7 +26,6 @@ describe('payForTools', () => {
   const transfers = useTransferCount(chain, () => payer().address);
 
   beforeEach(async () => {
-    store = new MemoryPaymentStore();
     shown = [];
     losses = 0;
   });

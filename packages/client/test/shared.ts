@@ -60,7 +60,7 @@ export function useProxy(chain: Devnet, path = ''): RpcProxy {
 }
 
 /** What is made before each test or before all, behind one name. */
-function useMade<Value extends object>(before: typeof beforeAll, make: () => Value | Promise<Value>): Value {
+export function useMade<Value extends object>(make: () => Value | Promise<Value>, before = beforeEach): Value {
   let made = {} as Value;
   before(async () => {
     made = await make();
@@ -72,12 +72,17 @@ function useMade<Value extends object>(before: typeof beforeAll, make: () => Val
     },
     set: (_, name, value) => Reflect.set(made, name, value),
     has: (_, name) => name in made,
+    ownKeys: () => Reflect.ownKeys(made),
+    getOwnPropertyDescriptor: (_, name) => {
+      const property = Reflect.getOwnPropertyDescriptor(made, name);
+      return property && { ...property, configurable: true };
+    },
   });
 }
 
 /** A server or a shop of its own for each test. */
 export function useServer<Server extends { close(): Promise<void> }>(start: () => Promise<Server>): Server {
-  const server = useMade(beforeEach, start);
+  const server = useMade(start);
   afterEach(() => server.close());
   return server;
 }
@@ -111,7 +116,7 @@ export function walletOf(chain: Devnet, { privateKey: account }: Pick<DevnetAcco
 
 /** The wallet of an account of the chain. */
 export function useWallet(chain: Devnet, payer: () => DevnetAccount): Wallet {
-  return useMade(beforeAll, () => walletOf(chain, payer()));
+  return useMade(() => walletOf(chain, payer()), beforeAll);
 }
 
 /** The token that the shops of the tests take. */

@@ -172,42 +172,27 @@ function addUp({ points }: BookSummary) {
 function createPlots({ points, stepMs }: BookSummary, { asset, chainId }: SellerFacts) {
   const each = stepMs === 60_000 ? 'per minute' : `per ${showDuration(stepMs)}`;
   const scale = 10 ** asset.decimals;
-  const countsOf = (state: keyof (typeof points)[number]['counts']) => points.map(({ counts }) => counts[state] ?? 0);
-  const series = (name: string, colour: string, values: (number | null)[]): Series => ({ name, colour, values });
+  type Point = (typeof points)[number];
+  const series = (name: string, colour: string, valueOf: (point: Point) => number | null): Series => {
+    return { name, colour, values: points.map(valueOf) };
+  };
   const list = [
     {
       title: `${asset.symbol} sold, ${each}`,
       // For the eye: no amount is calculated with it.
-      series: [
-        series(
-          'sold',
-          '--accent',
-          points.map(({ sold }) => Number(sold[`${chainId}:${asset.address}`] ?? 0) / scale),
-        ),
-      ],
+      series: [series('sold', '--accent', ({ sold }) => Number(sold[`${chainId}:${asset.address}`] ?? 0) / scale)],
     },
     {
       title: `Payments, ${each}`,
       series: [
-        series('paid', '--good', countsOf('answered')),
-        series('refused', '--bad', countsOf('refused')),
-        series('released', '--waiting', countsOf('released')),
+        series('paid', '--good', ({ counts }) => counts.answered ?? 0),
+        series('refused', '--bad', ({ counts }) => counts.refused ?? 0),
+        series('released', '--waiting', ({ counts }) => counts.released ?? 0),
       ],
     },
     {
       title: 'Milliseconds to an answer',
-      series: [
-        series(
-          'p50',
-          '--accent',
-          points.map(({ p50Ms }) => p50Ms),
-        ),
-        series(
-          'p99',
-          '--waiting',
-          points.map(({ p99Ms }) => p99Ms),
-        ),
-      ],
+      series: [series('p50', '--accent', ({ p50Ms }) => p50Ms), series('p99', '--waiting', ({ p99Ms }) => p99Ms)],
     },
   ];
   return Object.assign(list, { times: points.map(({ at }) => Date.parse(at) / 1_000) });

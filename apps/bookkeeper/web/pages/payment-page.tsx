@@ -54,14 +54,14 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerF
           ['Amount', amount === null ? 'not known' : showMoney(amount, asset, seller)],
           ['Paid back', refunded === '0' ? null : showMoney(refunded, asset, seller)],
           ['Route', route ?? 'none'],
-          ['Path', path && <Whole key="path" text={query ? `${path}?${query}` : path} />],
+          ['Path', path && <code key="path">{query ? `${path}?${query}` : path}</code>],
           ['Scheme', scheme ?? 'not known'],
-          ['Payer', payer === null ? 'not known' : <Whole key="payer" text={payer} />],
-          ['Recipient', recipient === null ? 'not known' : <Whole key="to" text={recipient} />],
+          ['Payer', payer === null ? 'not known' : <code key="payer">{payer}</code>],
+          ['Recipient', recipient === null ? 'not known' : <code key="to">{recipient}</code>],
           ['Whose', forOther ? 'another seller’s: the facilitator settled it, and you paid the gas' : null],
           ['Transaction', <HexText key="tx" text={transaction} seller={seller} />],
           ['Request id', requestId ?? 'none'],
-          ['Reference', <Whole key="id" text={id} />],
+          ['Reference', <code key="id">{id}</code>],
         ]}
       />
       <h2>Timeline</h2>
@@ -102,10 +102,6 @@ function Reason({ code }: { code: string }) {
       {words} <code>{code}</code>
     </>
   );
-}
-
-function Whole({ text }: { text: string }) {
-  return <code>{text}</code>;
 }
 
 function Timeline({ steps }: { steps: readonly TimelineStep[] }) {

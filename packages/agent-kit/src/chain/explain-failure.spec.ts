@@ -5,6 +5,7 @@ import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { useChain } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';
 import type { PlanDraft, StepFailures } from '../types/plan.js';
@@ -97,11 +98,7 @@ describe('errors of a real chain', () => {
     await callRpc(chain.rpcUrl, 'anvil_setCode', [TAKER, code]);
     // JUMPDEST, PUSH1 0, JUMP: it never ends.
     await callRpc(chain.rpcUrl, 'anvil_setCode', [GAS_EATER, '0x5b600056']);
-    kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
-      rpcUrl: chain.rpcUrl,
-      networkRetryDelayMs: 1,
-      plugins: [draftPlugin(() => plan)],
-    });
+    kit = kitOf(chain, 0, { plugins: [draftPlugin(() => plan)] });
   });
 
   const fail = async (work: Promise<unknown>): Promise<AgentKitError> => {
@@ -129,10 +126,7 @@ describe('errors of a real chain', () => {
   };
 
   it('report that there is no network', async () => {
-    const lost = new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
-      rpcUrl: 'http://127.0.0.1:2',
-      networkRetryDelayMs: 1,
-    });
+    const lost = kitOf(chain, 0, { rpcUrl: 'http://127.0.0.1:2' });
     const error = await fail(lost.read('getERC20Balance', {}));
     expectRow(error, 'NETWORK_ERROR');
     expect(error.message).toContain('127.0.0.1:2 does not answer (ECONNREFUSED)');
@@ -176,10 +170,7 @@ describe('errors of a real chain', () => {
   });
 
   it('report a missing protocol without the keyword of another error', async () => {
-    const bare = new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
-      rpcUrl: chain.rpcUrl,
-      registry: { ...EMPTY, chainId: chain.chainId },
-    });
+    const bare = kitOf(chain, 0, { registry: { ...EMPTY, chainId: chain.chainId } });
     for (const read of ['getSwapQuote', 'getLiquidityPositions', 'getLendingMarkets', 'getStakingPosition'] as const) {
       const input = read === 'getSwapQuote' ? { amount: '1', fromToken: '0x0', toToken: chain.asset } : {};
       const error = await fail(bare.read<string>(read, input));

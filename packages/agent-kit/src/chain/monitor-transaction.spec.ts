@@ -4,7 +4,7 @@ import { refusal, type RpcReply } from '../../../../test/harness/network/rpc-pro
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
-import { AgentKit } from '../agent-kit.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 
 describe('the monitoring helper', () => {
@@ -18,12 +18,7 @@ describe('the monitoring helper', () => {
   });
 
   const createKit = (options: AgentKitOptions = {}) =>
-    new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
-      rpcUrl: proxy.rpcUrl,
-      networkRetryDelayMs: 1,
-      monitor: { attempts: 5, intervalMs: 1 },
-      ...options,
-    });
+    kitOf(chain, 0, { rpcUrl: proxy.rpcUrl, monitor: { attempts: 5, intervalMs: 1 }, ...options });
   const lookUps = () => proxy.calls.filter(({ method }) => method === 'eth_getTransactionReceipt').length;
 
   it('returns the receipt of a success, and of a failure', async () => {

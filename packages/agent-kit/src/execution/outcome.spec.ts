@@ -5,6 +5,7 @@ import { createTrader, type Trader } from '../../../../test/harness/agents/trade
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep } from '../tokens/create-steps.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
@@ -58,12 +59,7 @@ describe('the execution of a plan', () => {
   });
 
   const createKit = (monitor = { attempts: 1500, intervalMs: 20 }) =>
-    new AgentKit(chain.accounts[account % 8]!.privateKey, 'offline', {
-      rpcUrl: proxy.rpcUrl,
-      networkRetryDelayMs: 10,
-      monitor,
-      plugins: [draftPlugin(() => plan)],
-    });
+    kitOf(chain, account % 8, { rpcUrl: proxy.rpcUrl, monitor, plugins: [draftPlugin(() => plan)] });
   const setClosed = (isClosed: boolean) =>
     deployer.mined(
       deployer.writeContract({ address: taker, abi: takerAbi, functionName: 'setClosed', args: [isClosed] }),

@@ -4,7 +4,7 @@ import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { useChain } from '../../../client/test/shared.js';
-import { AgentKit } from '../agent-kit.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 const TAKER = '0x00000000000000000000000000000000000a7a4e';
@@ -16,17 +16,11 @@ describe.each([
   const chain = useChain({ protocols: true, ...options });
   const count = 'blockTimeSeconds' in options ? 4 : 20;
 
-  const createKit = (account: number) =>
-    new AgentKit(chain.accounts[account]!.privateKey, 'offline', {
-      rpcUrl: chain.rpcUrl,
-      monitor: { intervalMs: 100 },
-    });
-
   it.each([
     ['one kit', 0, 1],
     ['two kits with the same key', 1, 2],
   ])('completes all of %s', async (_name, account, kits) => {
-    const own = Array.from({ length: kits }, () => createKit(account));
+    const own = Array.from({ length: kits }, () => kitOf(chain, account));
     const { address } = own[0]!;
     const before = await chain.nonceOf(address, 'latest');
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [RECEIVER, '0x0']);
@@ -46,11 +40,7 @@ describe.each([
     await callRpc(chain.rpcUrl, 'anvil_setCode', [TAKER, code]);
     const abi = parseAbi(['function refuse(string reason)']);
     const data = encodeFunctionData({ abi, functionName: 'refuse', args: ['no'] });
-    const kit = new AgentKit(chain.accounts[2]!.privateKey, 'offline', {
-      rpcUrl: chain.rpcUrl,
-      monitor: { intervalMs: 100 },
-      plugins: [draftPlugin(() => draft([{ to: TAKER, data }]))],
-    });
+    const kit = kitOf(chain, 2, { plugins: [draftPlugin(() => draft([{ to: TAKER, data }]))] });
     const before = await chain.nonceOf(kit.address, 'latest');
     const send = () => kit.run('transfer', { amount: '0.1', to: RECEIVER });
     const settled = await Promise.allSettled([send(), kit.run('tryOut', {}), send()]);

@@ -4,6 +4,7 @@ import { decodeFunctionData, type Address, type Hex } from 'viem';
 
 import { createFeeTokenPool, openPools } from '../../../../test/harness/stack/create-pool.js';
 import { expectFailure, useChain } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { findPools, positionManagerAbi } from '../protocols/uniswap-v3-pools.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
@@ -11,7 +12,6 @@ import type { Plan } from '../types/plan.js';
 
 const chain = useChain({ protocols: true });
 
-const kitOf = (index: number) => new AgentKit(chain.accounts[index]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
 const { tokens, uniswapV3 } = DEVNET_CONTRACTS;
 
 /** All calls in the multicall of a plan's last step. */
@@ -30,7 +30,7 @@ async function open(kit: AgentKit, ...pair: [string, string, string, string]): P
 
 describe('addLiquidity', () => {
   it('deposits the part of the two amounts that fits the price, and leaves no approval', async () => {
-    const kit = kitOf(0);
+    const kit = kitOf(chain, 0);
     const before = await Promise.all([tokens.USDC, tokens.WBTC].map((token) => chain.balanceOf(kit.address, token)));
     const plan = await kit.plan('addLiquidity', { tokenA: 'USDC', tokenB: 'WBTC', amountA: '9000', amountB: '0.1' });
     // 0.1 WBTC match 6,000 USDC: no more than that is approved or sent.
@@ -62,7 +62,7 @@ describe('addLiquidity', () => {
   });
 
   it('accepts the native token, and sends no more of it than the pool takes', async () => {
-    const kit = kitOf(1);
+    const kit = kitOf(chain, 1);
     const plan = await kit.plan('addLiquidity', { tokenA: '0x0', tokenB: 'USDC', amountA: '100', amountB: '10' });
     // 20 to ten digits, because the pool's price is a rounded square root.
     expect(plan.steps.at(-1)!.value / 10n ** 9n).toBe(parseTokenAmount('20', 9));
@@ -76,7 +76,7 @@ describe('addLiquidity', () => {
       usdc: fc.bigInt({ min: 1_000n, max: 10n ** 11n }),
       wsei: fc.bigInt({ min: 10n ** 12n, max: 10n ** 21n }),
     });
-    const kit = kitOf(2);
+    const kit = kitOf(chain, 2);
     await fc.assert(
       fc.asyncProperty(offers, async ({ usdc, wsei }) => {
         const plan = await kit.plan('addLiquidity', {
@@ -95,9 +95,9 @@ describe('addLiquidity', () => {
   });
 
   it('sends nothing when the price has moved since the plan was made', async () => {
-    const kit = kitOf(2);
+    const kit = kitOf(chain, 2);
     const plan = await kit.plan('addLiquidity', { tokenA: 'USDC', tokenB: 'WSEI', amountA: '100', amountB: '200' });
-    expect(await kitOf(3).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
+    expect(await kitOf(chain, 3).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
     await expectFailure(kit.execute(plan), 'SLIPPAGE');
   });
 
@@ -109,12 +109,12 @@ describe('addLiquidity', () => {
     ['more than there is', { tokenA: 'USDC', tokenB: 'WSEI', amountB: '5000' }, 'INSUFFICIENT_BALANCE'],
   ])('refuses %s', async (_, change, code) => {
     const input = { amountA: '1', amountB: '1', ...change };
-    await expectFailure(kitOf(4).plan('addLiquidity', input), code);
+    await expectFailure(kitOf(chain, 4).plan('addLiquidity', input), code);
   });
 
   it('refuses a token that keeps a part of each transfer', async () => {
     await createFeeTokenPool(chain);
-    await expect(kitOf(4).addLiquidity('USDC', tokens.FEE, '5', '5')).rejects.toMatchObject({
+    await expect(kitOf(chain, 4).addLiquidity('USDC', tokens.FEE, '5', '5')).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringContaining('keeps a part of each transfer'),
     });
@@ -136,14 +136,14 @@ describe('addLiquidity', () => {
     });
 
     it('uses the pool that holds most, and says that no other one confirms its price', async () => {
-      const plan = await kitOf(4).plan('addLiquidity', input);
+      const plan = await kitOf(chain, 4).plan('addLiquidity', input);
       expect(plan.summary).toContain('to their pool with a fee of 0.3 %');
       expect(plan.warnings).toEqual([expect.stringContaining('No other pool of USDC and WBTC confirms the price')]);
       expect(plan.preview).toContain('confirms the price');
     });
 
     it('refuses the other one by name', async () => {
-      await expect(kitOf(4).plan('addLiquidity', { ...input, fee: 500 })).rejects.toMatchObject({
+      await expect(kitOf(chain, 4).plan('addLiquidity', { ...input, fee: 500 })).rejects.toMatchObject({
         code: 'INVALID_INPUT',
         message: expect.stringContaining('with a fee of 0.05 % has another price'),
         suggestion: 'Leave the fee out, or use 3000.',
@@ -159,7 +159,7 @@ describe('addLiquidity', () => {
         { address: tokens.WBTC, amount: (await held(tokens.WBTC)) / 1_000n },
       ] as const;
       await openPools(chain, [{ fee: 10000, sides }]);
-      const plan = await kitOf(4).plan('addLiquidity', { ...input, fee: 10_000 });
+      const plan = await kitOf(chain, 4).plan('addLiquidity', { ...input, fee: 10_000 });
       expect(plan).toMatchObject({ summary: expect.stringContaining('with a fee of 1 %'), warnings: [] });
     });
   });
@@ -167,7 +167,7 @@ describe('addLiquidity', () => {
 
 describe('removeLiquidity', () => {
   it('never accepts a minimum of 0, for any part and tolerance', async () => {
-    const kit = kitOf(5);
+    const kit = kitOf(chain, 5);
     const positionId = await open(kit, 'USDC', 'WBTC', '0.05', '0.00000084');
     for (const percent of [1, 37, 100]) {
       for (const slippageBps of [0, 100, 5_000]) {
@@ -182,7 +182,7 @@ describe('removeLiquidity', () => {
   });
 
   it('pays out at least the promised amounts, the native token unwrapped, and then burns the position', async () => {
-    const kit = kitOf(6);
+    const kit = kitOf(chain, 6);
     const positionId = await open(kit, '0x0', 'USDC', '200', '100');
     const half = await kit.plan('removeLiquidity', { positionId, percent: 50 });
     expect(half.preview).toMatch(
@@ -208,9 +208,9 @@ describe('removeLiquidity', () => {
   });
 
   it('pays out the fees that the position earned', async () => {
-    const kit = kitOf(7);
+    const kit = kitOf(chain, 7);
     const positionId = await open(kit, 'USDC', 'WBTC', '60000', '1');
-    expect(await kitOf(3).swap('10000', 'USDC', 'WBTC')).toMatchObject({ status: 'success' });
+    expect(await kitOf(chain, 3).swap('10000', 'USDC', 'WBTC')).toMatchObject({ status: 'success' });
     const { positions } = await kit.getLiquidityPositions();
     const earned = [positions[0]!.tokenA, positions[0]!.tokenB].find(({ token }) => token.ticker === 'USDC')!;
     // 0.3 % of 10,000, of which this position owns one percent.
@@ -222,14 +222,14 @@ describe('removeLiquidity', () => {
   });
 
   it('sends nothing when the price has moved since the plan was made', async () => {
-    const kit = kitOf(7);
+    const kit = kitOf(chain, 7);
     const plan = await kit.plan('removeLiquidity', { positionId: await open(kit, 'USDC', 'WSEI', '100', '200') });
-    expect(await kitOf(3).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
+    expect(await kitOf(chain, 3).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
     await expectFailure(kit.execute(plan), 'SLIPPAGE');
   });
 
   it.each(['1', '999999'])('does not touch position %s of another owner', async (positionId) => {
-    await expect(kitOf(4).removeLiquidity(positionId)).rejects.toMatchObject({
+    await expect(kitOf(chain, 4).removeLiquidity(positionId)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       suggestion: expect.stringContaining('getLiquidityPositions'),
     });

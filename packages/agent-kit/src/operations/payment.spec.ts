@@ -9,7 +9,7 @@ import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { deployToken } from '../../../../tools/devnet/chain/deploy.js';
 import { listenLocally } from '../../../../tools/devnet/processes/listen-locally.js';
 import { listTransfers, startPaidServer } from '../../../client/test/paid-server.js';
-import { expectFailure, useChain, useServer } from '../../../client/test/shared.js';
+import { expectFailure, useChain, useMade, useServer } from '../../../client/test/shared.js';
 import { AgentKit } from '../agent-kit.js';
 import { showRequest } from '../payments/priced-request.js';
 import type { OwnHeaders } from '../types/plan.js';
@@ -21,13 +21,12 @@ const FIFTY_MEGABYTES = 50 * 1024 * 1024;
 describe('payForResource', () => {
   const chain = useChain();
   const server = useServer(() => startPaidServer(chain));
-  let store: MemoryPaymentStore;
+  const store = useMade(() => new MemoryPaymentStore());
   let kit: AgentKit;
   let paidBefore: number;
   const servers: { stop(): unknown }[] = [];
 
   beforeEach(async () => {
-    store = new MemoryPaymentStore();
     kit = createKit(chain.accounts[0]!.privateKey);
     paidBefore = (await listTransfers(chain, kit.address)).length;
   });

@@ -11,15 +11,13 @@ import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { DEPLOYER, sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
 import { expectFailure, useChain } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { uniswapV3Swap } from '../protocols/swap/uniswap-v3.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 
 const chain = useChain({ protocols: true });
-
-const kitOf = (index: number, options = {}) =>
-  new AgentKit(chain.accounts[index]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, ...options });
 
 /** `SEI` is the native coin. */
 const balanceOf = (owner: Address, symbol: string) =>
@@ -35,7 +33,7 @@ describe('swap', () => {
     ['10', '0x0', 'USDC'],
     ['10', 'USDC', '0x0'],
   ])('sells exactly %s %s and buys at least the promised %s', async (amount, fromToken, toToken) => {
-    const kit = kitOf(0);
+    const kit = kitOf(chain, 0);
     const [from, to] = [fromToken, toToken].map((token) => (token === '0x0' ? 'SEI' : token)) as [string, string];
     const before = await Promise.all([from, to].map((token) => balanceOf(kit.address, token)));
     const plan = await kit.plan('swap', { amount, fromToken, toToken });
@@ -58,7 +56,7 @@ describe('swap', () => {
   });
 
   it('shows the maximum that leaves and the minimum that arrives before it sends', async () => {
-    const { preview } = await kitOf(0).plan('swap', { amount: '0.01', fromToken: 'WBTC', toToken: '0x0' });
+    const { preview } = await kitOf(chain, 0).plan('swap', { amount: '0.01', fromToken: 'WBTC', toToken: '0x0' });
     expect(preview).toMatch(/^Swap 0\.01 WBTC for at least 11\d\d\.\d+ SEI\n {2}leaves {4}at most 0\.01 WBTC\n/);
     expect(preview).toMatch(
       /\n {2}pool fee {2}0\.3 %, then 0\.3 % \(WBTC → USDC → SEI\)\n {2}slippage {2}at most 1 %\n/,
@@ -66,9 +64,9 @@ describe('swap', () => {
   });
 
   it('sends nothing when the price has moved since the plan was made', async () => {
-    const kit = kitOf(1);
+    const kit = kitOf(chain, 1);
     const plan = await kit.plan('swap', { amount: '1000', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 });
-    expect(await kitOf(2).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
+    expect(await kitOf(chain, 2).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
     const nonce = await chain.nonceOf(kit.address);
     const refusal = { code: 'SLIPPAGE', message: expect.stringContaining('slippage') };
     await expect(kit.execute(plan)).rejects.toMatchObject(refusal);
@@ -76,12 +74,13 @@ describe('swap', () => {
   });
 
   it('reports a swap as failed if another swap in the same block moved the price, and keeps the money', async () => {
-    const kit = kitOf(1);
+    const kit = kitOf(chain, 1);
     const { router } = chain.contracts.uniswapV3;
     await kit.run('approve', { token: 'USDC', spender: router, amount: '1000' });
     const plan = await kit.plan('swap', { amount: '1000', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 });
-    const call = (await kitOf(2).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WSEI' })).steps[1]!;
-    await kitOf(2).run('approve', { token: 'USDC', spender: router, amount: '100000' });
+    const call = (await kitOf(chain, 2).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WSEI' }))
+      .steps[1]!;
+    await kitOf(chain, 2).run('approve', { token: 'USDC', spender: router, amount: '100000' });
     const before = await balanceOf(kit.address, 'USDC');
     await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
     let overtaking: Promise<Hash> | undefined;
@@ -92,7 +91,7 @@ describe('swap', () => {
       // Gas of its own: an estimate made in the second of the pool's last swap lacks the price record that a later
       // second's first swap writes, and the overtaker would run out of gas.
       const price = { gas: toHex(500_000), maxFeePerGas: bribe, maxPriorityFeePerGas: bribe };
-      const overtaker = { from: kitOf(2).address, to, data, ...price };
+      const overtaker = { from: kitOf(chain, 2).address, to, data, ...price };
       const hash = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [overtaker])) as Hash;
       await callRpc(chain.rpcUrl, 'evm_mine');
       await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
@@ -108,30 +107,30 @@ describe('swap', () => {
 
   it('uses the tolerance of the inputs, else that of the kit, else 1 %', async () => {
     const input = { amount: '10', fromToken: 'USDC', toToken: 'WSEI' };
-    const expected = (await kitOf(0).read('getSwapQuote', input)).expectedAmount;
+    const expected = (await kitOf(chain, 0).read('getSwapQuote', input)).expectedAmount;
     const leastAt = (slippageBps: bigint) => {
       const whole = parseTokenAmount(expected, 18) * (10_000n - slippageBps);
       return (whole + 9_999n) / 10_000n;
     };
     const minimumOf = async (kit: AgentKit, slippageBps?: number) =>
       (await kit.plan('swap', { ...input, slippageBps })).receives[0]!.amountBaseUnits;
-    expect(await minimumOf(kitOf(0))).toBe(leastAt(100n));
-    expect(await minimumOf(kitOf(0, { slippageBps: 30 }))).toBe(leastAt(30n));
-    expect(await minimumOf(kitOf(0, { slippageBps: 30 }), 7)).toBe(leastAt(7n));
-    expect(await minimumOf(kitOf(0), 0)).toBe(parseTokenAmount(expected, 18));
-    await expectFailure(minimumOf(kitOf(0), 5_001), 'INVALID_INPUT');
-    await expectFailure(minimumOf(kitOf(0, { policy: { maxSlippageBps: 50 } })), 'POLICY_VIOLATION');
+    expect(await minimumOf(kitOf(chain, 0))).toBe(leastAt(100n));
+    expect(await minimumOf(kitOf(chain, 0, { slippageBps: 30 }))).toBe(leastAt(30n));
+    expect(await minimumOf(kitOf(chain, 0, { slippageBps: 30 }), 7)).toBe(leastAt(7n));
+    expect(await minimumOf(kitOf(chain, 0), 0)).toBe(parseTokenAmount(expected, 18));
+    await expectFailure(minimumOf(kitOf(chain, 0), 5_001), 'INVALID_INPUT');
+    await expectFailure(minimumOf(kitOf(chain, 0, { policy: { maxSlippageBps: 50 } })), 'POLICY_VIOLATION');
   });
 
   it.each([
     ['USDC', 'WSEI', '1000000.000001', 'INSUFFICIENT_BALANCE'],
     ['0x0', 'USDC', '99999999', 'INSUFFICIENT_FUNDS'],
   ])('compares the balance of %s in base units first', async (fromToken, toToken, amount, code) => {
-    await expectFailure(kitOf(3).swap(amount, fromToken, toToken), code, 'Insufficient balance for swap');
+    await expectFailure(kitOf(chain, 3).swap(amount, fromToken, toToken), code, 'Insufficient balance for swap');
   });
 
   it('accepts any realistic amount of a token with 6 decimals, down to base units', async () => {
-    const kit = kitOf(3);
+    const kit = kitOf(chain, 3);
     // With one unit, nothing would be left after the pool's fee.
     const amount = '0.000002';
     expect(await kit.swap(amount, 'USDC', 'WSEI')).toMatchObject({ status: 'success', amount });
@@ -141,11 +140,11 @@ describe('swap', () => {
     ['USDC', 'USDC'],
     ['0x0', 'SEI'],
   ])('does not swap %s for %s', async (fromToken, toToken) => {
-    await expectFailure(kitOf(0).plan('swap', { amount: '1', fromToken, toToken }), 'INVALID_INPUT');
+    await expectFailure(kitOf(chain, 0).plan('swap', { amount: '1', fromToken, toToken }), 'INVALID_INPUT');
   });
 
   it('wraps and unwraps one to one, without a pool', async () => {
-    const kit = kitOf(4);
+    const kit = kitOf(chain, 4);
     const before = await balanceOf(kit.address, 'WSEI');
     const wrap = await kit.plan('swap', { amount: '1.000000000000000001', fromToken: '0x0', toToken: 'WSEI' });
     expect(wrap.preview).toMatch(/^Exchange 1\.000000000000000001 SEI for 1\.000000000000000001 WSEI, one to one\n/);
@@ -158,10 +157,10 @@ describe('swap', () => {
 
   it('reports that there is no liquidity, or too little for the amount', async () => {
     const refusal = { code: 'INSUFFICIENT_LIQUIDITY', message: expect.stringContaining('liquidity') };
-    await expect(kitOf(0).swap('1', 'USDC', 'stSEI')).rejects.toMatchObject(refusal);
+    await expect(kitOf(chain, 0).swap('1', 'USDC', 'stSEI')).rejects.toMatchObject(refusal);
     // A seventh of the pool: a large part of the money would be lost to the price impact.
-    await expect(kitOf(0).swap('900000', 'USDC', 'WBTC')).rejects.toMatchObject(refusal);
-    const { warnings } = await kitOf(0).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WBTC' });
+    await expect(kitOf(chain, 0).swap('900000', 'USDC', 'WBTC')).rejects.toMatchObject(refusal);
+    const { warnings } = await kitOf(chain, 0).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WBTC' });
     expect(warnings).toEqual([expect.stringMatching(/worsens its own price by 1\.\d+ %/)]);
   });
 
@@ -219,7 +218,7 @@ describe('swap', () => {
       count.running--;
       return { body };
     });
-    const kit = kitOf(0, { plugins: [plugin], rpcUrl: proxy.rpcUrl });
+    const kit = kitOf(chain, 0, { plugins: [plugin], rpcUrl: proxy.rpcUrl });
     const quote = await kit.read('getSwapQuote', { amount: '1', fromToken: 'USDC', toToken: target });
     await proxy.stop();
     // Four tokens at a time: all pools of both legs are read, and quoted leg by leg.
@@ -239,7 +238,7 @@ describe('swap', () => {
       fc.asyncProperty(sells, async ({ fromToken, toToken, baseUnits }) => {
         fc.pre(fromToken !== toToken);
         const amount = formatTokenAmount(baseUnits, DECIMALS[fromToken]!);
-        const plan = await kitOf(0)
+        const plan = await kitOf(chain, 0)
           .plan('swap', { amount, fromToken, toToken })
           .catch((error: AgentKitError) => error);
         // Too little to buy a base unit, or more WBTC than there is.
@@ -268,7 +267,7 @@ describe('unlisted tokens', () => {
     ['sold', FEE, 'USDC'],
     ['bought', 'USDC', FEE],
   ])('are refused if they keep a part of each transfer: %s', async (_, fromToken, toToken) => {
-    await expect(kitOf(5).swap('1', fromToken, toToken)).rejects.toMatchObject({
+    await expect(kitOf(chain, 5).swap('1', fromToken, toToken)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringMatching(/^The token "FEE" \(0x\w{40}\) keeps a part of each transfer: of [\d.]+ only /),
     });
@@ -277,7 +276,7 @@ describe('unlisted tokens', () => {
   it('are not bought by a wallet whose policy names its recipients or limits its amounts', async () => {
     const swap = { amount: '1', fromToken: 'USDC', toToken: EVIL };
     for (const policy of [{ recipients: [] }, { maxPerDay: { USDC: '50' } }]) {
-      await expect(kitOf(5, { policy }).plan('swap', swap)).rejects.toMatchObject({
+      await expect(kitOf(chain, 5, { policy }).plan('swap', swap)).rejects.toMatchObject({
         code: 'POLICY_VIOLATION',
         message: expect.stringContaining(`the token ${EVIL} is neither in the token list nor named by the policy`),
       });
@@ -285,7 +284,7 @@ describe('unlisted tokens', () => {
   });
 
   it('are shown with their own symbol in quotes, and a warning', async () => {
-    const { preview, warnings } = await kitOf(5).plan('swap', { amount: '1', fromToken: 'USDC', toToken: EVIL });
+    const { preview, warnings } = await kitOf(chain, 5).plan('swap', { amount: '1', fromToken: 'USDC', toToken: EVIL });
     expect(preview).toContain(`"USDCSEIsend" (${EVIL}, not in the token list)`);
     expect(warnings).toEqual([expect.stringContaining(`${EVIL} calls itself "`)]);
     expect(preview.split('\n').filter((line) => !/^( {2}\S|Swap )/.test(line))).toEqual([]);

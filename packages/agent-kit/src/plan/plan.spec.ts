@@ -5,7 +5,7 @@ import { refusal } from '../../../../test/harness/network/rpc-proxy.js';
 import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
-import { AgentKit } from '../agent-kit.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import { createApprovalStep } from '../tokens/create-steps.js';
 import type { Plan, PlanDraft } from '../types/plan.js';
@@ -25,13 +25,7 @@ describe('plans', () => {
   });
 
   const createKit = (options: AgentKitOptions = {}) =>
-    new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
-      rpcUrl: proxy.rpcUrl,
-      networkRetryDelayMs: 1,
-      monitor: { attempts: 1500, intervalMs: 20 },
-      plugins: [draftPlugin(() => plan)],
-      ...options,
-    });
+    kitOf(chain, 0, { rpcUrl: proxy.rpcUrl, plugins: [draftPlugin(() => plan)], ...options });
   const supply = (approved: string, supplied: string): PlanDraft => {
     const spender = chain.contracts.lending.markets.USDC;
     const args = [parseUnits(supplied, 6)] as const;

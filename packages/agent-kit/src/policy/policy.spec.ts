@@ -3,6 +3,7 @@ import { getAddress, parseUnits, type Address } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
 import { expectFailure, useChain } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep, encodeApproval } from '../tokens/create-steps.js';
 import type { PlanDraft } from '../types/plan.js';
@@ -26,42 +27,36 @@ describe('the policy of a kit', () => {
   let plan: PlanDraft;
 
   const createKit = (policy: SpendingPolicy, account = 0) =>
-    new AgentKit(chain.accounts[account]!.privateKey, 'offline', {
-      rpcUrl: chain.rpcUrl,
-      networkRetryDelayMs: 1,
-      plugins: [draftPlugin(() => plan)],
-      policy,
-    });
+    kitOf(chain, account, { plugins: [draftPlugin(() => plan)], policy });
   const forbidden = { code: 'POLICY_VIOLATION' };
+  const forbid = (work: Promise<unknown>) => expectFailure(work, 'POLICY_VIOLATION');
   const pay = (kit: AgentKit, amount: string, symbol?: string, to: string = RECEIVER) =>
     kit.run('transfer', { amount, to, ...(symbol === undefined ? {} : { token: symbol }) });
 
   it('allows only its operations', async () => {
     const kit = createKit({ operations: ['approve'] });
-    await expect(pay(kit, '1')).rejects.toMatchObject(forbidden);
+    await forbid(pay(kit, '1'));
     expect(await kit.read('getERC20Balance', {})).toMatchObject({ status: 'success' });
   });
 
   it('allows only its recipients, whatever a plan declares', async () => {
     const kit = createKit({ recipients: [RECEIVER] });
     expect(await pay(kit, '1')).toMatchObject({ status: 'success' });
-    await expect(pay(kit, '1', undefined, STRANGER)).rejects.toMatchObject(forbidden);
-    await expect(pay(kit, '1', 'USDC', STRANGER)).rejects.toMatchObject(forbidden);
-    await expect(kit.run('approve', { token: 'USDC', spender: STRANGER, amount: '1' })).rejects.toMatchObject(
-      forbidden,
-    );
+    await forbid(pay(kit, '1', undefined, STRANGER));
+    await forbid(pay(kit, '1', 'USDC', STRANGER));
+    await forbid(kit.run('approve', { token: 'USDC', spender: STRANGER, amount: '1' }));
     plan = draft([{ to: STRANGER, value: 1n }]);
-    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+    await forbid(kit.run('tryOut', {}));
   });
 
   it('allows only its contracts', async () => {
     const kit = createKit({ contracts: [chain.asset] });
     expect(await pay(kit, '1', 'USDC')).toMatchObject({ status: 'success' });
     expect(await pay(kit, '1')).toMatchObject({ status: 'success' });
-    await expect(pay(kit, '1', 'WBTC')).rejects.toMatchObject(forbidden);
+    await forbid(pay(kit, '1', 'WBTC'));
     const approval = { token: token(chain.asset), spender: STRANGER, amountBaseUnits: 1n } as const;
     plan = draft([createApprovalStep(approval)]);
-    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+    await forbid(kit.run('tryOut', {}));
   });
 
   it('allows approvals of its contracts only, by an operation of its own or by an undeclared call', async () => {
@@ -75,7 +70,7 @@ describe('the policy of a kit', () => {
       details: { problems: [`the contract ${getAddress(STRANGER)} is not allowed`] },
     });
     plan = draft([encodeApproval({ token: usdc, spender: STRANGER, amountBaseUnits: 1n })]);
-    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+    await forbid(kit.run('tryOut', {}));
     expect(await kit.run('approve', { ...approve, amount: '0' })).toMatchObject({ status: 'success' });
     expect(await kit.run('approve', { ...approve, spender: RECEIVER, amount: '1' })).toMatchObject({
       status: 'success',
@@ -115,7 +110,7 @@ describe('the policy of a kit', () => {
       spends: [amountOf(chain.asset)],
       receives: [amountOf(FEE)],
     });
-    await expect(createKit({ maxPerDay: { USDC: '1' } }).plan('tryOut', {})).rejects.toMatchObject(forbidden);
+    await forbid(createKit({ maxPerDay: { USDC: '1' } }).plan('tryOut', {}));
     const kit = createKit({ maxPerDay: { USDC: '1', [FEE]: '0' } });
     expect(await kit.plan('tryOut', {})).toMatchObject({ operation: 'tryOut' });
   });
@@ -123,17 +118,17 @@ describe('the policy of a kit', () => {
   it('limits one operation, to the last unit, and refuses tokens without a limit', async () => {
     const kit = createKit({ maxPerOperation: { USDC: '1', [NATIVE_TOKEN]: '0.5' } });
     expect(await pay(kit, '1', 'USDC')).toMatchObject({ status: 'success' });
-    await expect(pay(kit, '1.000001', 'USDC')).rejects.toMatchObject(forbidden);
+    await forbid(pay(kit, '1.000001', 'USDC'));
     expect(await pay(kit, '0.5')).toMatchObject({ status: 'success' });
-    await expect(pay(kit, '0.500000000000000001')).rejects.toMatchObject(forbidden);
+    await forbid(pay(kit, '0.500000000000000001'));
     await expect(pay(kit, '0.00000001', 'WBTC')).rejects.toMatchObject({
       message: expect.stringContaining('no limit is set for 0.00000001 WBTC'),
     });
     plan = draft([{ to: RECEIVER, value: parseUnits('0.6', 18) }]);
-    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+    await forbid(kit.run('tryOut', {}));
     const usdc = { ...token(chain.asset), symbol: 'USDC' };
     plan = draft([createApprovalStep({ token: usdc, spender: STRANGER, amountBaseUnits: 1_000_001n })]);
-    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+    await forbid(kit.run('tryOut', {}));
   });
 
   it('refuses to give ERC-721 tokens away once amounts are limited, unless it lists recipients', async () => {
@@ -147,11 +142,9 @@ describe('the policy of a kit', () => {
       ...forbidden,
       message: expect.stringContaining('ERC-721'),
     });
-    await expect(kit.plan('transferERC721', { ...send, to: chain.accounts[0]!.address })).rejects.toMatchObject(
-      forbidden,
-    );
+    await forbid(kit.plan('transferERC721', { ...send, to: chain.accounts[0]!.address }));
     const toOthers = createKit({ maxPerDay, recipients: [STRANGER] });
-    await expect(toOthers.plan('transferERC721', send)).rejects.toMatchObject(forbidden);
+    await forbid(toOthers.plan('transferERC721', send));
     for (const policy of [{ recipients: [RECEIVER] }, { operations: ['transferERC721'] }] satisfies SpendingPolicy[]) {
       expect(await createKit({ maxPerDay, ...policy }).plan('transferERC721', send)).toMatchObject({ spends: [] });
     }
@@ -175,7 +168,7 @@ describe('the policy of a kit', () => {
     const kit = createKit({ maxSlippageBps: 100 });
     const swap = { amount: '1', fromToken: 'USDC', toToken: 'WSEI' };
     expect(await kit.plan('swap', { ...swap, slippageBps: 100 })).toMatchObject({ slippageBps: 100 });
-    await expect(kit.plan('swap', { ...swap, slippageBps: 101 })).rejects.toMatchObject(forbidden);
+    await forbid(kit.plan('swap', { ...swap, slippageBps: 101 }));
   });
 
   it('lists everything that it forbids at once', async () => {

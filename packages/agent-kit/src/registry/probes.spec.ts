@@ -2,6 +2,7 @@ import { toFunctionSelector } from 'viem';
 
 import { startPaidServer } from '../../../client/test/paid-server.js';
 import { expectFailure, useChain, useOpened } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { compoundV2 } from '../protocols/lending/compound-v2.js';
 import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
@@ -23,13 +24,8 @@ const open = useOpened();
 
 afterEach(() => jest.restoreAllMocks());
 
-const kitOf = (changes: Partial<ChainRegistry>, ownTokens: ChainRegistry['tokens'] = []) =>
-  new AgentKit(chain.accounts[0]!.privateKey, 'offline', {
-    rpcUrl: chain.rpcUrl,
-    networkRetryDelayMs: 0,
-    tokens: ownTokens,
-    registry: { ...createDevnetRegistry(chain.chainId), ...changes },
-  });
+const createKit = (changes: Partial<ChainRegistry>, ownTokens: ChainRegistry['tokens'] = []) =>
+  kitOf(chain, 0, { tokens: ownTokens, registry: { ...createDevnetRegistry(chain.chainId), ...changes } });
 
 describe('the probes of a registry', () => {
   it('are right for all entries of the devnet', async () => {
@@ -77,7 +73,11 @@ describe('the probes of a registry', () => {
       'exchange.marginToken() gives no answer',
     ],
   ])('refuse %s before its first use', async (_name, protocol, use, wrong) => {
-    await expectFailure(use(kitOf({ protocols: [protocol] })), 'PROTOCOL_UNAVAILABLE', expect.stringContaining(wrong));
+    await expectFailure(
+      use(createKit({ protocols: [protocol] })),
+      'PROTOCOL_UNAVAILABLE',
+      expect.stringContaining(wrong),
+    );
   });
 
   it.each([
@@ -85,13 +85,13 @@ describe('the probes of a registry', () => {
     [{ address: tokens.WBTC, symbol: 'WETH', decimals: 8 }, tokens.WBTC, 'WETH.symbol() is "WBTC", and not WETH'],
     [{ address: NOBODY, symbol: 'USDT', decimals: 6 } as const, 'USDT', 'USDT.decimals() gives no answer'],
   ])('refuse the token %j', async (token, reference, wrong) => {
-    const sending = kitOf({ tokens: [token] }).plan('transfer', { amount: '1', to: NOBODY, token: reference });
+    const sending = createKit({ tokens: [token] }).plan('transfer', { amount: '1', to: NOBODY, token: reference });
     await expectFailure(sending, 'UNKNOWN_TOKEN', expect.stringContaining(wrong));
   });
 
   it('refuse to pay in a token that is another one', async () => {
     const server = await open(startPaidServer(chain));
-    const kit = kitOf({ tokens: [{ address: chain.asset, symbol: 'USDC', decimals: 18 }] });
+    const kit = createKit({ tokens: [{ address: chain.asset, symbol: 'USDC', decimals: 18 }] });
     await expect(kit.plan('payForResource', { url: server.url })).rejects.toMatchObject({
       code: 'UNKNOWN_TOKEN',
       message: expect.stringContaining('USDC.decimals() is "6", and not 18'),
@@ -99,7 +99,7 @@ describe('the probes of a registry', () => {
   });
 
   it('take the user’s own tokens as they are', async () => {
-    const kit = kitOf({ tokens: [] }, [{ address: tokens.WBTC, symbol: 'MINE', decimals: 8 }]);
+    const kit = createKit({ tokens: [] }, [{ address: tokens.WBTC, symbol: 'MINE', decimals: 8 }]);
     expect(await kit.getERC20Balance('MINE')).toMatch(/^\d/);
   });
 
@@ -111,7 +111,7 @@ describe('the probes of a registry', () => {
       if ((init?.body as string).includes(selector) && (asked += 1) === 1) throw new TypeError('fetch failed');
       return fetch(input, init);
     });
-    const kit = kitOf({});
+    const kit = createKit({});
     await kit.read('getLiquidityPositions', {});
     await kit.read('getLiquidityPositions', {});
     expect(asked).toBe(2);

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 
 import { refusal, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { useChain, useProxy } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import type { AgentKitError } from '../types/agent-kit-error.js';
@@ -63,12 +64,7 @@ describe('secrets', () => {
   beforeEach(() => (shown = []));
 
   const createKit = (options: AgentKitOptions = {}) => {
-    const kit = new AgentKit(chain.accounts[3]!.privateKey, 'offline', {
-      rpcUrl: proxy.rpcUrl,
-      networkRetryDelayMs: 1,
-      monitor: { attempts: 1500, intervalMs: 20 },
-      ...options,
-    });
+    const kit = kitOf(chain, 3, { rpcUrl: proxy.rpcUrl, ...options });
     for (const name of ['transactionSubmitted', 'transactionConfirmed', 'transactionFailed', 'lowBalance'] as const) {
       kit.on(name, (event) => shown.push(event));
     }

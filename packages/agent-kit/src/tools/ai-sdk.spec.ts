@@ -2,18 +2,14 @@ import { generateText, stepCountIs, type ModelMessage } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { parseEther, type Hex } from 'viem';
 
-import { useChain } from '../../../client/test/shared.js';
-import { AgentKit } from '../agent-kit.js';
+import { useChain, useMade } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import { createAiSdkTools, type AiSdkToolOptions } from './ai-sdk.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000000b4';
 
 const chain = useChain();
-let kit: AgentKit;
-
-beforeAll(async () => {
-  kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
-});
+const kit = useMade(() => kitOf(chain, 0), beforeAll);
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

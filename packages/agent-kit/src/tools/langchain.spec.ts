@@ -4,17 +4,13 @@ import { Command, MemorySaver } from '@langchain/langgraph';
 import { AIMessage, createAgent, humanInTheLoopMiddleware, type AgentMiddleware } from 'langchain';
 import { parseEther, type Hex } from 'viem';
 
-import { useChain } from '../../../client/test/shared.js';
-import { AgentKit } from '../agent-kit.js';
+import { useChain, useMade } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import type { Plan } from '../types/plan.js';
 import { createLangChainTools, type LangChainToolOptions } from './langchain.js';
 
 const chain = useChain();
-let kit: AgentKit;
-
-beforeAll(async () => {
-  kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
-});
+const kit = useMade(() => kitOf(chain, 0), beforeAll);
 
 const receiver = (number: number): Hex => `0x${number.toString().padStart(40, '0')}`;
 const transferCall = (amount: string, to: Hex) => ({ name: 'transfer', args: { amount, to } });

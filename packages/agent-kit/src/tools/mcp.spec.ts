@@ -3,21 +3,16 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { parseEther, type Hex } from 'viem';
 
-import { useChain } from '../../../client/test/shared.js';
+import { useChain, useMade } from '../../../client/test/shared.js';
+import { kitOf } from '../../test/create-funded-kit.js';
 import { createHostileOperations, INSTRUCTION } from '../../test/hostile-operations.js';
 import { sharedValidators } from '../../test/shared-validators.js';
-import { AgentKit } from '../agent-kit.js';
 import { createMcpServer, type McpServerOptions } from './mcp.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000000b3';
 
 const chain = useChain();
-let kit: AgentKit;
-
-beforeAll(async () => {
-  const plugins = [createHostileOperations()];
-  kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, plugins });
-});
+const kit = useMade(() => kitOf(chain, 0, { plugins: [createHostileOperations()] }), beforeAll);
 
 type Answer = () => ElicitResult | Promise<ElicitResult>;
 

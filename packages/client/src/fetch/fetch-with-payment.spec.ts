@@ -8,7 +8,16 @@ import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js
 import type { Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer } from '../../test/paid-server.js';
-import { assetOf, failureOf, useChain, useServer, useTransfers, useWallet, walletOf } from '../../test/shared.js';
+import {
+  assetOf,
+  failureOf,
+  useChain,
+  useMade,
+  useServer,
+  useTransfers,
+  useWallet,
+  walletOf,
+} from '../../test/shared.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
@@ -17,7 +26,7 @@ import { fetchWithPayment, payForResource } from './fetch-with-payment.js';
 
 const chain = useChain();
 const server = useServer(() => startPaidServer(chain));
-let store: MemoryPaymentStore;
+const store = useMade(() => new MemoryPaymentStore());
 
 const payer = () => chain.accounts[3]!;
 const wallet = useWallet(chain, payer);
@@ -29,10 +38,6 @@ const options = (change: Partial<PaymentOptions> = {}): PaymentOptions => ({
   ...change,
 });
 const payingFetch = (change: Partial<PaymentOptions> = {}) => fetchWithPayment(fetch, wallet, options(change));
-
-beforeEach(async () => {
-  store = new MemoryPaymentStore();
-});
 
 describe('a successful payment', () => {
   it('requests, pays once with a hash lock, and requests again with proof and key', async () => {

@@ -1,5 +1,5 @@
 import { startPaidServer } from '../../test/paid-server.js';
-import { useChain, useOpened, useTransferCount } from '../../test/shared.js';
+import { useChain, useMade, useOpened, useTransferCount } from '../../test/shared.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { AuthorizationSigner } from '../account/typed-data-signers.js';
@@ -13,7 +13,7 @@ describe('a signature that comes later than the offer is valid', () => {
   const VALID_SECONDS = 2;
   const chain = useChain();
   const open = useOpened();
-  let store: MemoryPaymentStore;
+  const store = useMade(() => new MemoryPaymentStore());
   /** How many of the next signatures are late, and how many were made. */
   let late: number;
   let signed: number;
@@ -21,7 +21,6 @@ describe('a signature that comes later than the offer is valid', () => {
   const transfers = useTransferCount(chain, () => payer().address);
 
   beforeEach(async () => {
-    store = new MemoryPaymentStore();
     [late, signed] = [1, 0];
   });
 

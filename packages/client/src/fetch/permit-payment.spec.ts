@@ -9,7 +9,7 @@ import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
-import { assetOf, failureOf, useChain, useServer } from '../../test/shared.js';
+import { assetOf, failureOf, useChain, useMade, useServer } from '../../test/shared.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
@@ -22,7 +22,7 @@ const BY_PERMIT2 = { extra: { assetTransferMethod: 'permit2' } };
 describe('a server that takes payments by Permit2', () => {
   const chain = useChain();
   const shop = useServer(() => startSigningShop(chain, 2));
-  let store: MemoryPaymentStore;
+  const store = useMade(() => new MemoryPaymentStore());
   /** The first payer approved Permit2 for more than it pays, the other not at all. */
   let payer: DevnetAccount;
   let newcomer: DevnetAccount;
@@ -60,10 +60,6 @@ describe('a server that takes payments by Permit2', () => {
     [payer, newcomer] = [chain.accounts[3]!, chain.accounts[4]!];
     await approvePermit2(chain, { owner: payer.address });
   });
-  beforeEach(async () => {
-    store = new MemoryPaymentStore();
-  });
-
   it('is paid its price once by a signature, and the payer sends no transaction', async () => {
     shop.offer = BY_PERMIT2;
     const before = await countSent(payer);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startPaidServer, type Interference } from '../../test/paid-server.js';
-import { assetOf, useChain, useOpened, useServer, useTransferCount, useWallet } from '../../test/shared.js';
+import { assetOf, useChain, useMade, useOpened, useServer, useTransferCount, useWallet } from '../../test/shared.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
@@ -40,7 +40,7 @@ describe('an answer that is returned before its whole body is there', () => {
   const chain = useChain();
   const open = useOpened();
   const server = useServer(() => startPaidServer(chain));
-  let store: MemoryPaymentStore;
+  const store = useMade(() => new MemoryPaymentStore());
 
   const payer = () => chain.accounts[5]!;
   const wallet = useWallet(chain, payer);
@@ -54,10 +54,6 @@ describe('an answer that is returned before its whole body is there', () => {
     })(url, init);
   const states = async () => (await store.list()).map(({ payment }) => payment.state);
   const proofs = () => new Set(server.paid().map(({ headers }) => headers['x-payment'])).size;
-
-  beforeEach(async () => {
-    store = new MemoryPaymentStore();
-  });
 
   it.each<[string, Interference]>([
     ['with its length', beginBreakable({ 'content-length': String(LONG.length) }, HALF)],

@@ -3,7 +3,16 @@ import type { ServerResponse } from 'node:http';
 
 import { startPaidServer, type Interference } from '../../test/paid-server.js';
 import { ScriptedGateway } from '../../test/scripted-gateway.js';
-import { assetOf, failureOf, useChain, useOpened, useServer, useTransfers, walletOf } from '../../test/shared.js';
+import {
+  assetOf,
+  failureOf,
+  useChain,
+  useMade,
+  useOpened,
+  useServer,
+  useTransfers,
+  walletOf,
+} from '../../test/shared.js';
 import type { Wallet } from '../account/wallet.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
@@ -13,7 +22,7 @@ const chain = useChain();
 const open = useOpened();
 const server = useServer(() => startPaidServer(chain));
 let wallet: Wallet;
-let store: MemoryPaymentStore;
+const store = useMade(() => new MemoryPaymentStore());
 
 const payer = () => chain.accounts[4]!.address;
 const transfers = useTransfers(chain, () => payer());
@@ -40,10 +49,6 @@ const dropConnection: Interference = (response) => {
 beforeAll(async () => {
   wallet = walletOf(chain, chain.accounts[4]!);
 });
-beforeEach(async () => {
-  store = new MemoryPaymentStore();
-});
-
 describe('trying again', () => {
   const soon = { 'Retry-After': '0' };
   it.each<[string, Interference]>([

@@ -1,5 +1,5 @@
 import { startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
-import { assetOf, useChain, useOpened, useServer, useTransferCount, walletOf } from '../../test/shared.js';
+import { assetOf, useChain, useMade, useOpened, useServer, useTransferCount, walletOf } from '../../test/shared.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
@@ -9,17 +9,13 @@ describe('a released payment', () => {
   const chain = useChain();
   const open = useOpened();
   const server = useServer(() => startPaidServer(chain));
-  let store: MemoryPaymentStore;
+  const store = useMade(() => new MemoryPaymentStore());
   const payer = () => chain.accounts[5]!;
   const transfers = useTransferCount(chain, () => payer().address);
   const release: Interference = (response) => {
     response.writeHead(400, { 'X-Payment-Released': 'true' }).end('a typo');
     return true;
   };
-
-  beforeEach(async () => {
-    store = new MemoryPaymentStore();
-  });
 
   function createPaying(account = payer(), change: Partial<PaymentOptions> = {}) {
     const wallet = walletOf(chain, account);

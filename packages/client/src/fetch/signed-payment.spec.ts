@@ -5,6 +5,7 @@ import {
   assetOf,
   failureOf,
   useChain,
+  useMade,
   useServer,
   useTransferCount,
   useWallet,
@@ -18,7 +19,7 @@ import { fetchWithPayment } from './fetch-with-payment.js';
 describe.each([1, 2] as const)('a server that only takes signed payments, in version %s', (version) => {
   const chain = useChain();
   const shop = useServer(() => startSigningShop(chain, version));
-  let store: MemoryPaymentStore;
+  const store = useMade(() => new MemoryPaymentStore());
   const payer = () => chain.accounts[3]!;
   const wallet = useWallet(chain, payer);
   const transfers = useTransferCount(chain, () => payer().address);
@@ -26,10 +27,6 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     fetchWithPayment(fetch, by, { assets: [assetOf(chain)], maxAmount: '0.001', store, ...change })(shop.url, init);
   const shown = () => shop.shown.map(({ payment }) => (payment as SignedAuthorization).authorization);
   const nonces = () => shown().map(({ nonce }) => nonce);
-
-  beforeEach(async () => {
-    store = new MemoryPaymentStore();
-  });
 
   // Prevents: a payment for a request that takes none.
   it('is not paid for a HEAD, which only asks for the price', async () => {

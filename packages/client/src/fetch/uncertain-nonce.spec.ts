@@ -4,7 +4,7 @@ import { refusal } from '../../../../test/harness/network/rpc-proxy.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer } from '../../test/paid-server.js';
-import { assetOf, expectFailure, useChain, useProxy, useServer, useTransfers } from '../../test/shared.js';
+import { assetOf, expectFailure, useChain, useMade, useProxy, useServer, useTransfers } from '../../test/shared.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { PaymentEvent, PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
@@ -14,7 +14,7 @@ describe('a payment behind an RPC server of several nodes', () => {
   const chain = useChain();
   const server = useServer(() => startPaidServer(chain));
   const proxy = useProxy(chain);
-  let store: MemoryPaymentStore;
+  const store = useMade(() => new MemoryPaymentStore());
   let onEvent: jest.Mock<void, [PaymentEvent]>;
   const payer = () => chain.accounts[2]!;
   const buy = (change: Partial<PaymentOptions> = {}, by = payer()) =>
@@ -51,7 +51,6 @@ describe('a payment behind an RPC server of several nodes', () => {
   const sendings = () => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length;
 
   beforeEach(async () => {
-    store = new MemoryPaymentStore();
     onEvent = jest.fn();
   });
   afterEach(() => jest.restoreAllMocks());

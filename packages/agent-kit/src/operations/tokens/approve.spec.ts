@@ -1,15 +1,14 @@
 import { zeroAddress } from 'viem';
 
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain } from '../../../../client/test/shared.js';
-import { AgentKit } from '../../agent-kit.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
+import { kitOf } from '../../../test/create-funded-kit.js';
 
 describe('approve and getERC20Allowance', () => {
   const chain = useChain({ protocols: true });
-  let kit: AgentKit;
+  const kit = useMade(() => kitOf(chain, 0), beforeAll);
   let spender: string;
   beforeAll(async () => {
-    kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     spender = chain.contracts.uniswapV3.router;
   });
 

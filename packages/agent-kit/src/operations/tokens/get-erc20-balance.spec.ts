@@ -5,19 +5,17 @@ import { createPublicClient, encodeFunctionData, http, type Address, type Public
 import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-tokens.js';
 import { readContracts, type CompiledContract } from '../../../../../tools/devnet/contracts/contracts.js';
 import { creationCode } from '../../../../../tools/devnet/protocols/artifacts.js';
-import { expectFailure, useChain } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
 import { createContext } from '../../../test/create-context.js';
 import { explainFailure } from '../../chain/explain-failure.js';
 import { createTokenResolver } from '../../tokens/resolve-token.js';
-import type { OperationContext } from '../define/operation.js';
 import { getERC20Balance, listTokens, resolveToken } from './read-tokens.js';
 
 describe('getERC20Balance, resolveToken and listTokens', () => {
   const chain = useChain({ protocols: true });
-  let context: OperationContext;
+  const context = useMade(() => createContext(chain), beforeAll);
   let testToken: CompiledContract;
   beforeAll(async () => {
-    context = await createContext(chain);
     testToken = (await readContracts()).TestToken;
   });
 

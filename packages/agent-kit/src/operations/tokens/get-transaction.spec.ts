@@ -13,10 +13,9 @@ import {
 import { refusal } from '../../../../../test/harness/network/rpc-proxy.js';
 import { awaitReceipt } from '../../../../../test/harness/payments/await-receipt.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain, useProxy } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade, useProxy } from '../../../../client/test/shared.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import { INSTRUCTION, placeRevertingContract } from '../../../test/hostile-operations.js';
-import type { AgentKit } from '../../agent-kit.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000A11cE';
 const GAS = { gas: numberToHex(1_000_000), maxFeePerGas: numberToHex(parseGwei('10')) };
@@ -24,11 +23,13 @@ const GAS = { gas: numberToHex(1_000_000), maxFeePerGas: numberToHex(parseGwei('
 describe('getAccount and getTransaction', () => {
   const chain = useChain({ protocols: true });
   const proxy = useProxy(chain);
-  let kit: AgentKit;
+  const kit = useMade(
+    () => createFundedKit(chain, { rpcUrl: proxy.rpcUrl, explorerUrl: 'https://explorer.example/' }),
+    beforeAll,
+  );
 
   beforeAll(async () => {
     await placeRevertingContract(chain);
-    kit = await createFundedKit(chain, { rpcUrl: proxy.rpcUrl, explorerUrl: 'https://explorer.example/' });
   });
   afterEach(() => callRpc(chain.rpcUrl, 'evm_setAutomine', [true]));
   /** From the devnet's first account, without an estimate, which would refuse a transaction that reverts. */

@@ -1,15 +1,14 @@
 import { zeroAddress } from 'viem';
 
-import { expectFailure, useChain } from '../../../../client/test/shared.js';
-import { AgentKit } from '../../agent-kit.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
+import { kitOf } from '../../../test/create-funded-kit.js';
 
 describe('mintERC721, transferERC721 and getERC721Balance', () => {
   const chain = useChain({ protocols: true });
-  let kit: AgentKit;
+  const kit = useMade(() => kitOf(chain, 0), beforeAll);
   let nft: string;
   let other: string;
   beforeAll(async () => {
-    kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     nft = chain.contracts.nft;
     other = chain.accounts[1]!.address;
   });

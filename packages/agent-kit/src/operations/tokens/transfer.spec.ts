@@ -4,9 +4,9 @@ import { createTrader } from '../../../../../test/harness/agents/trader.js';
 import type { DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
 import { createContext } from '../../../test/create-context.js';
-import { AgentKit } from '../../agent-kit.js';
+import { kitOf } from '../../../test/create-funded-kit.js';
 import type { OperationContext } from '../define/operation.js';
 import { transfer } from './transfer.js';
 
@@ -14,12 +14,10 @@ const RECEIVER = '0x00000000000000000000000000000000000A11cE';
 
 describe('transfer', () => {
   const chain = useChain({ protocols: true });
-  let context: OperationContext;
-  let kit: AgentKit;
+  const context = useMade(() => createContext(chain), beforeAll);
+  const kit = useMade(() => kitOf(chain, 0), beforeAll);
   let tokens: DevnetWithProtocols['contracts']['tokens'];
   beforeAll(async () => {
-    context = await createContext(chain);
-    kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     tokens = chain.contracts.tokens;
   });
 

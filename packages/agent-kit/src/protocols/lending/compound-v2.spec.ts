@@ -3,9 +3,8 @@ import { encodeFunctionData, parseAbi, parseGwei, numberToHex, type Address, typ
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { DEPLOYER, sendAsDeployer } from '../../../../../tools/devnet/protocols/deployer.js';
 import { encodeSetPrice, setPrice } from '../../../../../tools/devnet/protocols/set-price.js';
-import { expectFailure, useChain } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
-import type { AgentKit } from '../../agent-kit.js';
 import { createDevnetRegistry } from '../../registry/devnet.js';
 
 const abi = parseAbi([
@@ -18,11 +17,7 @@ type Symbol = 'USDC' | 'WSEI' | 'WBTC';
 
 describe('lending', () => {
   const chain = useChain({ protocols: true });
-  let kit: AgentKit;
-
-  beforeEach(async () => {
-    kit = await createFundedKit(chain);
-  });
+  const kit = useMade(() => createFundedKit(chain));
 
   const marketOf = (symbol: Symbol): Address => chain.contracts.lending.markets[symbol];
   const readAllowance = (symbol: Symbol) =>

@@ -1,19 +1,14 @@
 import { encodeErrorResult, erc20Abi, parseAbi, parseUnits } from 'viem';
 
 import { setPrice } from '../../../../../tools/devnet/protocols/set-price.js';
-import { expectFailure, useChain } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
-import type { AgentKit } from '../../agent-kit.js';
 import { explainRevert } from '../../chain/explain-failure.js';
 import { perpsFailures } from './perps-abi.js';
 
 describe('perpetuals', () => {
   const chain = useChain({ protocols: true });
-  let kit: AgentKit;
-
-  beforeEach(async () => {
-    kit = await createFundedKit(chain);
-  });
+  const kit = useMade(() => createFundedKit(chain));
 
   const readFree = async () => (await kit.perpsGetPositions()).freeMargin;
 

@@ -2,9 +2,8 @@ import { encodeErrorResult, parseAbi, parseEther, type Address } from 'viem';
 
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { passTime } from '../../../../../tools/devnet/protocols/pass-time.js';
-import { expectFailure, useChain } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
-import type { AgentKit } from '../../agent-kit.js';
 import { explainRevert } from '../../chain/explain-failure.js';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
@@ -12,11 +11,7 @@ const abi = parseAbi(['function convertToAssets(uint256 shares) view returns (ui
 
 describe('liquid staking', () => {
   const chain = useChain({ protocols: true });
-  let kit: AgentKit;
-
-  beforeEach(async () => {
-    kit = await createFundedKit(chain);
-  });
+  const kit = useMade(() => createFundedKit(chain));
 
   const readShares = (owner: Address) => chain.balanceOf(owner, chain.contracts.staking);
 

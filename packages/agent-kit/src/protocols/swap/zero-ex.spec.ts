@@ -9,10 +9,9 @@ import {
   type ZeroExAnswer,
   type ZeroExStandIn,
 } from '../../../../../test/harness/agents/zero-ex-stand-in.js';
-import { expectFailure, useChain } from '../../../../client/test/shared.js';
-import { AgentKit } from '../../agent-kit.js';
+import { expectFailure, failureOf, useChain } from '../../../../client/test/shared.js';
+import { kitOf } from '../../../test/create-funded-kit.js';
 import { DEVNET_CONTRACTS } from '../../registry/devnet-contracts.js';
-import type { AgentKitError } from '../../types/agent-kit-error.js';
 import { routerAbi } from '../uniswap-v3-pools.js';
 import { zeroExSwap, type ZeroExSwapOptions } from './zero-ex.js';
 
@@ -37,16 +36,8 @@ const kit = (options: Partial<ZeroExSwapOptions> = {}) => {
     baseUrl: server.url,
     ...options,
   });
-  const { privateKey } = chain.accounts[0]!;
-  return new AgentKit(privateKey, 'offline', { rpcUrl: chain.rpcUrl, plugins: [plugin], networkRetryDelayMs: 0 });
+  return kitOf(chain, 0, { plugins: [plugin] });
 };
-const failureOf = (work: Promise<unknown>) =>
-  work.then(
-    () => {
-      throw new Error('it went through');
-    },
-    (error: unknown) => error as AgentKitError,
-  );
 
 describe('the 0x plugin', () => {
   it.each([
