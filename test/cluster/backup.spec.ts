@@ -62,7 +62,9 @@ describe('a backup', () => {
       const restored = await open(redis, head);
       const claim = (request: (typeof sold)[number]) =>
         restored.ledger.claim({
-          ...{ ...request, owner: 'o'.repeat(22), headBlockNumber: head },
+          ...request,
+          owner: 'o'.repeat(22),
+          headBlockNumber: head,
           deadlineMs: restored.ledger.nowMs() + 9_000,
         });
       for (const request of sold) {

@@ -67,7 +67,10 @@ describe.each([
     ledger = new Ledger({ redis });
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
     server = new RequestReplyServer({
-      ...{ redisUrl: cluster.url, queue: 'echo', closeTimeoutMs: 100, routingKeys: ['one', 'two'] },
+      redisUrl: cluster.url,
+      queue: 'echo',
+      closeTimeoutMs: 100,
+      routingKeys: ['one', 'two'],
     });
     server.addHandler('repeat', (data: unknown) => Promise.resolve(data), false);
     await new Promise<void>((resolve, reject) => {

@@ -49,7 +49,8 @@ describe.each([
     queue = new Queue('wake', { connection: blocking, prefix: 'tollgate' });
     queue.on('error', () => undefined);
     worker = new Worker('wake', ({ data }) => Promise.resolve(taken.push(data)), {
-      ...{ connection: blocking, prefix: 'tollgate' },
+      connection: blocking,
+      prefix: 'tollgate',
     });
     worker.on('error', () => undefined);
     await new Promise<void>((resolve, reject) => {

@@ -14,7 +14,10 @@ export type Role = { kind: 'primary'; replicas: number } | { kind: 'replica'; pr
 
 export function createNode(server: RedisServer, password: string): Node {
   const redis = new Redis({
-    ...{ port: server.port, password, commandTimeout: 10_000, maxRetriesPerRequest: 0 },
+    port: server.port,
+    password,
+    commandTimeout: 10_000,
+    maxRetriesPerRequest: 0,
     retryStrategy: () => 50,
   });
   redis.on('error', () => undefined);

@@ -151,8 +151,15 @@ describe('a checkout with secrets in it', () => {
     const pages = ['apps/gateway/web/main.ts', 'apps/bookkeeper/web/main.tsx', 'apps/gateway/web/pages.css'];
     const { metafile } = await build({
       entryPoints: [...programs, ...services, ...built, ...pages, 'tools/cli/main.ts'],
-      ...{ bundle: true, write: false, metafile: true, outdir: folder, platform: 'node', format: 'esm' },
-      ...{ packages: 'external', loader: { '.lua': 'text', '.sql': 'text' }, logLevel: 'error' },
+      bundle: true,
+      write: false,
+      metafile: true,
+      outdir: folder,
+      platform: 'node',
+      format: 'esm',
+      packages: 'external',
+      loader: { '.lua': 'text', '.sql': 'text' },
+      logLevel: 'error',
     });
     const configured = ['nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'scripts/swc-options.json'];
     const needed = [...Object.keys(metafile.inputs), ...copied, ...configured, 'scripts/build/load-packages.mjs'];

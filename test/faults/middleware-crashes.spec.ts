@@ -49,7 +49,9 @@ describe('a payer is answered by another server, and charged once, when the firs
       ...options,
       gate: {
         facilitator: { url: `${facilitator.url}/facilitator`, apiKey: token },
-        ...{ payTo, chainId, asset: { address: asset, name: 'USDC', version: '2', decimals: 6 } },
+        payTo,
+        chainId,
+        asset: { address: asset, name: 'USDC', version: '2', decimals: 6 },
         // Both servers are the same shop.
         publicUrl: 'https://shop.example',
         leaseSeconds: 2,

@@ -30,8 +30,12 @@ describe('signed payments', () => {
   const sendFirst = (from: Hex, data: Hex) =>
     sales().rpc('eth_sendTransaction', [
       {
-        ...{ from, to: sales().chain.asset, data, gas: numberToHex(300_000) },
-        ...{ maxPriorityFeePerGas: numberToHex(parseGwei('90')), maxFeePerGas: numberToHex(parseGwei('100')) },
+        from,
+        to: sales().chain.asset,
+        data,
+        gas: numberToHex(300_000),
+        maxPriorityFeePerGas: numberToHex(parseGwei('90')),
+        maxFeePerGas: numberToHex(parseGwei('100')),
       },
     ]) as Promise<Hex>;
 
@@ -78,7 +82,8 @@ describe('signed payments', () => {
     const answers = orders.map((purchase) => untilDecided(purchase));
     await waitFor('the upstream to be asked six times', () => held.length === 6);
     await transferTokens(sales().chain, {
-      ...{ from: broke.address, to: observer() },
+      from: broke.address,
+      to: observer(),
       amountBaseUnits: await readBalance(sales().chain, broke.address),
     });
     await cancel(orders[4]!, regretful);

@@ -106,8 +106,12 @@ describe('when a reorganisation removes the block of a settlement', () => {
   const sendFirst = (from: Hex, data: Hex) =>
     sales().rpc('eth_sendTransaction', [
       {
-        ...{ from, to: sales().chain.asset, data, gas: numberToHex(300_000) },
-        ...{ maxPriorityFeePerGas: numberToHex(parseGwei('90')), maxFeePerGas: numberToHex(parseGwei('100')) },
+        from,
+        to: sales().chain.asset,
+        data,
+        gas: numberToHex(300_000),
+        maxPriorityFeePerGas: numberToHex(parseGwei('90')),
+        maxFeePerGas: numberToHex(parseGwei('100')),
       },
     ]) as Promise<Hex>;
 

@@ -64,7 +64,12 @@ describe('invented payment proofs', () => {
     const validBefore = String(Math.floor(Date.now() / 1000) + 300);
     const authorization = { from: hex(20), to: SHOP, value: '1000', validAfter: '0', validBefore, nonce: hex(32) };
     const paymentRequirements = {
-      ...{ scheme: 'exact', network: `eip155:${chainId}`, asset, payTo: SHOP, amount: '1000', maxTimeoutSeconds: 300 },
+      scheme: 'exact',
+      network: `eip155:${chainId}`,
+      asset,
+      payTo: SHOP,
+      amount: '1000',
+      maxTimeoutSeconds: 300,
       extra: { name: 'USDC', version: '2' },
     };
     const payload = { signature: hex(65), authorization };

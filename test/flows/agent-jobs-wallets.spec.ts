@@ -33,7 +33,8 @@ describe('two workers with a wallet each', () => {
 
   const dryRun = (wallet: string) =>
     agents().client.send('POST', '/agent/jobs?dryRun=true', {
-      ...{ operation: 'transfer', wallet },
+      operation: 'transfer',
+      wallet,
       input: { amount: '0.5', to: RECEIVER },
     });
 

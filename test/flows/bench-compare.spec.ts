@@ -39,7 +39,11 @@ describe('compareRuns', () => {
     const older = [run({ perSecond: 10, perCore: 250 }), run({ perSecond: 10, perCore: 250 })];
     const newer = [run({ perSecond: 10, perCore: 500, detail: { 'CPU ms per answer': 2 } })];
     expect(compare(older, newer).rows[2]).toMatchObject({
-      ...{ measure: 'CPU ms per answer', old: 4, new: 2, ratio: 0.5, verdict: 'faster' },
+      measure: 'CPU ms per answer',
+      old: 4,
+      new: 2,
+      ratio: 0.5,
+      verdict: 'faster',
     });
   });
 

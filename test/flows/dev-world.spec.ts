@@ -123,7 +123,9 @@ describe('npm run dev', () => {
 
 describe('PAYMENT_POLICY=receipt npm run dev', () => {
   const proofOf = (state: DevState, txHash: Hex, changes: object = {}) => ({
-    ...{ x402Version: 1, scheme: 'exact', network: state.network },
+    x402Version: 1,
+    scheme: 'exact',
+    network: state.network,
     payload: { txHash, amount: '1000', from: state.accounts[0]!.address },
     ...changes,
   });
@@ -147,9 +149,15 @@ describe('PAYMENT_POLICY=receipt npm run dev', () => {
       expect(status).toBe(402);
       const { payTo, asset } = state;
       const requirement = {
-        ...{ scheme: 'exact', network: 'chain-testnet', maxAmountRequired: '1000', resource: '/api/weather' },
-        ...{ description: expect.any(String) as string, mimeType: 'application/json', payTo },
-        ...{ maxTimeoutSeconds: 300, asset },
+        scheme: 'exact',
+        network: 'chain-testnet',
+        maxAmountRequired: '1000',
+        resource: '/api/weather',
+        description: expect.any(String) as string,
+        mimeType: 'application/json',
+        payTo,
+        maxTimeoutSeconds: 300,
+        asset,
         extra: { name: 'USDC', version: '2', reference: expect.stringMatching(/^chain-\d{13}-[0-9a-z]+$/) as string },
       };
       expect(body).toEqual({ x402Version: 1, accepts: [requirement], ...(error !== undefined && { error }) });
@@ -184,8 +192,10 @@ describe('PAYMENT_POLICY=receipt npm run dev', () => {
       const { status, body } = await ask(proofOf(state, txHash), header);
       expect(status).toBe(200);
       expect(body).toEqual({
-        ...{ location: expect.any(String) as string, temperature: expect.any(String) as string },
-        ...{ conditions: expect.any(String) as string, windSpeed: expect.any(String) as string },
+        location: expect.any(String) as string,
+        temperature: expect.any(String) as string,
+        conditions: expect.any(String) as string,
+        windSpeed: expect.any(String) as string,
         humidity: expect.stringMatching(/^\d+%$/) as string,
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
         payment: { isValid: true, txHash },

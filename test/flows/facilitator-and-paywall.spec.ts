@@ -35,7 +35,12 @@ describe('one payment, at the facilitator and at the paywall', () => {
     const { asset, payTo } = stack().chain;
     const scheme = payment.kind === 'permit2' ? payment.scheme : 'exact';
     const paymentRequirements = {
-      ...{ scheme, network: 'eip155:1328', asset, amount, payTo, maxTimeoutSeconds: 300 },
+      scheme,
+      network: 'eip155:1328',
+      asset,
+      amount,
+      payTo,
+      maxTimeoutSeconds: 300,
       extra: { name: 'USDC', version: '2' },
     };
     const paymentPayload = { x402Version: 2, payload: payment, accepted: paymentRequirements };

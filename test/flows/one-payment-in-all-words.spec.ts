@@ -15,9 +15,13 @@ describe('one authorization, presented at once in every form', () => {
     gateways: 2,
     // Both gateways have one public name, so that a challenge of one is valid at the other.
     env: {
-      ...{ PUBLIC_URL: 'https://shop.example', FACILITATOR: 'true', FACILITATOR_RATE_LIMIT_PER_MINUTE: '0' },
+      PUBLIC_URL: 'https://shop.example',
+      FACILITATOR: 'true',
+      FACILITATOR_RATE_LIMIT_PER_MINUTE: '0',
       // Each request is sent once: the gateway that settles waits for the end, on a busy machine too.
-      ...{ LEASE_MS: '30000', VERIFY_DEADLINE_MS: '30000', SETTLE_DEADLINE_MS: '30000' },
+      LEASE_MS: '30000',
+      VERIFY_DEADLINE_MS: '30000',
+      SETTLE_DEADLINE_MS: '30000',
     },
   });
 

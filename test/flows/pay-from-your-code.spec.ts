@@ -21,7 +21,8 @@ describe('the example "Pay from your own code"', () => {
     const { baseUrl, chain } = stack();
     const command = [resolve('node_modules/tsx/dist/cli.mjs'), resolve(EXAMPLE), `${baseUrl}/api/weather`];
     const env = {
-      ...{ PATH: process.env['PATH'], XDG_STATE_HOME: folder },
+      PATH: process.env['PATH'],
+      XDG_STATE_HOME: folder,
       TSX_TSCONFIG_PATH: resolve('tsconfig.json'),
       WALLET_PRIVATE_KEY: chain.accounts[0]!.privateKey,
       RPC_URL: chain.rpcUrl,

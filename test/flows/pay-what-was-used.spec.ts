@@ -37,10 +37,7 @@ describe('the paying client at a metered route', () => {
     );
     tap = await startHttpTap();
     stack = await startStack({
-      env: {
-        ...{ ROUTES_FILE: file, SIGNED_PAYMENTS: 'true', PUBLIC_URL: tap.url },
-        ...{ LEASE_MS: '1000', RELAYER_POLL_MS: '20' },
-      },
+      env: { ROUTES_FILE: file, SIGNED_PAYMENTS: 'true', PUBLIC_URL: tap.url, LEASE_MS: '1000', RELAYER_POLL_MS: '20' },
     });
     tap.forwardTo(stack.baseUrl);
     [payer, newcomer] = [stack.chain.accounts[1]!, stack.chain.accounts[2]!];
@@ -137,7 +134,8 @@ describe('the paying client at a metered route', () => {
       const child = spawn(process.execPath, ['--import', loader, ...command, ...args], {
         cwd: folder,
         env: {
-          ...{ PATH: process.env['PATH'], XDG_STATE_HOME: folder },
+          PATH: process.env['PATH'],
+          XDG_STATE_HOME: folder,
           TSX_TSCONFIG_PATH: resolve('tsconfig.json'),
           WALLET_PRIVATE_KEY: newcomer.privateKey,
         },

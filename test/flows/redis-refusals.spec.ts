@@ -17,10 +17,16 @@ const certificates = join(repositoryRoot(), 'test/certificates');
 async function refusalOf(env: NodeJS.ProcessEnv): Promise<string> {
   const port = await findFreePort();
   const started = startService({
-    ...{ app: 'gateway', name: 'gateway', url: `http://127.0.0.1:${port}` },
+    app: 'gateway',
+    name: 'gateway',
+    url: `http://127.0.0.1:${port}`,
     env: {
-      ...{ PATH: process.env['PATH'], PORT: String(port), CHALLENGE_SECRET: randomBytes(32).toString('hex') },
-      ...{ RPC_URL: 'http://127.0.0.1:9', ASSET_ADDRESS: `0x${'1'.repeat(40)}`, PAY_TO: `0x${'2'.repeat(40)}` },
+      PATH: process.env['PATH'],
+      PORT: String(port),
+      CHALLENGE_SECRET: randomBytes(32).toString('hex'),
+      RPC_URL: 'http://127.0.0.1:9',
+      ASSET_ADDRESS: `0x${'1'.repeat(40)}`,
+      PAY_TO: `0x${'2'.repeat(40)}`,
       ...env,
     },
   });

@@ -17,8 +17,10 @@ import { startGuardedRedis, type GuardedRedis } from '../harness/stack/guarded-r
 
 /** In place of the URLs that the stack gives to its services. */
 const asUser = (redis: GuardedRedis, user: string) => ({
-  ...{ REDIS_URL: '', REDIS_URL_FILE: redis.urlFileOf(user) },
-  ...{ QUEUE_REDIS_URL: '', QUEUE_REDIS_URL_FILE: redis.urlFileOf(user) },
+  REDIS_URL: '',
+  REDIS_URL_FILE: redis.urlFileOf(user),
+  QUEUE_REDIS_URL: '',
+  QUEUE_REDIS_URL_FILE: redis.urlFileOf(user),
 });
 
 describe('a stack whose processes are users of Redis', () => {

@@ -24,23 +24,27 @@ interface Reader {
 }
 
 const paidRequest = (signal: AbortSignal): ResourceRequest => ({
-  ...{
-    method: 'GET',
-    path: '/q/SEI',
-    query: '',
-    sent: { path: '/q/SEI', params: { symbol: 'SEI' } },
-    headers: {},
-    body: null,
-  },
-  ...{ idempotencyKey: 'key', requestId: 'req-1', clientAddress: '203.0.113.9' },
+  method: 'GET',
+  path: '/q/SEI',
+  query: '',
+  sent: { path: '/q/SEI', params: { symbol: 'SEI' } },
+  headers: {},
+  body: null,
+  idempotencyKey: 'key',
+  requestId: 'req-1',
+  clientAddress: '203.0.113.9',
   verification: { isValid: true, txHash: '0x00' },
   signal,
 });
 
 function startProxy(origin: string, answer: 'stored' | 'streamed'): Reader {
   const resource = new ProxyResource({
-    ...{ origin, path: new UpstreamPath(parsePathPattern('/q/:symbol'), '/'), answer, timeoutMs: TIMEOUT_MS },
-    ...{ headers: { added: [], passCredentials: false }, maxStoredAnswerBytes: 1_000 },
+    origin,
+    path: new UpstreamPath(parsePathPattern('/q/:symbol'), '/'),
+    answer,
+    timeoutMs: TIMEOUT_MS,
+    headers: { added: [], passCredentials: false },
+    maxStoredAnswerBytes: 1_000,
     publicPaths: new PublicPaths(undefined),
   });
   return {

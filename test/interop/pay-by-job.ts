@@ -25,7 +25,12 @@ async function startLane({ chain: { rpcUrl, chainId, ...chain }, stack }: Rig) {
   const { wallet: planner, payments } = createPayingWallet({ rpcUrl, address, journal });
   const troubles: unknown[] = [];
   const runner = new LaneRunner({
-    ...{ journal, chain: connection, signer, planner, judgeStep: planner.judgeStep, owner: 'interop' },
+    journal,
+    chain: connection,
+    signer,
+    planner,
+    judgeStep: planner.judgeStep,
+    owner: 'interop',
     settings: { pollMs: 50 },
     onTrouble: (error) => troubles.push(error),
   });

@@ -103,7 +103,8 @@ export function describePayingByMpp(rig: () => Rig): void {
       const payer = accounts[7]!;
       const wallet = createWallet({ account: payer.privateKey, rpcUrl, chainId });
       const sending: Wallet = {
-        ...{ address: wallet.address, chainId },
+        address: wallet.address,
+        chainId,
         inTurn: (work) => wallet.inTurn(work),
         sign: (call) => wallet.sign(call),
         broadcast: (transaction) => wallet.broadcast(transaction),

@@ -54,8 +54,10 @@ const balanceOf = (owner: Address, symbol: string): Promise<bigint> =>
   symbol === 'SEI'
     ? client().getBalance({ address: owner })
     : client().readContract({
-        ...{ address: chain.contracts.tokens[symbol as 'USDC'], abi: erc20Abi },
-        ...{ functionName: 'balanceOf', args: [owner] },
+        address: chain.contracts.tokens[symbol as 'USDC'],
+        abi: erc20Abi,
+        functionName: 'balanceOf',
+        args: [owner],
       });
 const DECIMALS: Record<string, number> = { USDC: 6, WBTC: 8, WSEI: 18, SEI: 18 };
 

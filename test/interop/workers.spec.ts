@@ -25,7 +25,12 @@ beforeAll(async () => {
   await new Promise<void>((listening) => redirecting.listen(0, '127.0.0.1', listening));
   const { rpcUrl, chainId, asset, payTo, accounts } = chain;
   workers = await startWorkers(DATES, {
-    ...{ rpcUrl, chainId, asset, payTo, privateKey: accounts[0]!.privateKey, facilitatorUrl: facilitator.url },
+    rpcUrl,
+    chainId,
+    asset,
+    payTo,
+    privateKey: accounts[0]!.privateKey,
+    facilitatorUrl: facilitator.url,
     jobsUrl: `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`,
     apiKey: 'tgk_0123456789ab_key',
   });

@@ -163,7 +163,10 @@ describe.each([
   it('any page', async () => {
     // axe changes the page's document in ways that the policy refuses.
     const operator = await createOperator(pages(), {
-      ...{ bypassCSP: true, colorScheme, viewport: { width, height: 700 }, reducedMotion: 'reduce' },
+      bypassCSP: true,
+      colorScheme,
+      viewport: { width, height: 700 },
+      reducedMotion: 'reduce',
     });
     const login = await operator.open('/console');
     await login.waitForSelector('#key');

@@ -356,7 +356,9 @@ describe('the console shows', () => {
     const { token } = await stack.agents!.createApiKey(['submit', 'read']);
     const input = { amount: '0.004', token: 'USDC', to: from };
     const { id } = await post<AgentJobView>(`${stack.baseUrl}/agent/jobs`, token, {
-      ...{ operation: 'transfer', wallet: 'main', input },
+      operation: 'transfer',
+      wallet: 'main',
+      input,
     });
     let transaction: string | undefined;
     await waitFor('it is paid', async () => {

@@ -99,7 +99,9 @@ export async function createVisitor({ stack, browser }: Pages, options: VisitorO
   // One that the policy refused was never sent.
   context.on('requestfailed', (request) => request.failure()?.errorText !== 'csp' && noteRequest(request));
   return {
-    ...{ context, wallet, faults },
+    context,
+    wallet,
+    faults,
     open: async (path) => {
       const page = await context.newPage();
       await page.goto(new URL(path, baseURL).href);

@@ -26,13 +26,13 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
   beforeAll(async () => {
     postgres = await startPostgres();
     sales = await startSignedSales({
-      ...{ gateways: 2, verifiers: 2, relayers: 2, book: { folder, signingKey: randomBytes(32).toString('hex') } },
+      gateways: 2,
+      verifiers: 2,
+      relayers: 2,
+      book: { folder, signingKey: randomBytes(32).toString('hex') },
       env: { LEASE_MS: '1500', RECEIPT_WAIT_MS: '0', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' },
       serviceEnv: {
-        bookkeeper: {
-          ...{ BOOK_DATABASE_URL: postgres.url, RECONCILE_GRACE_SECONDS: '5' },
-          OPERATOR_WRITES_PER_DAY: '0',
-        },
+        bookkeeper: { BOOK_DATABASE_URL: postgres.url, RECONCILE_GRACE_SECONDS: '5', OPERATOR_WRITES_PER_DAY: '0' },
       },
     });
     sales.upstream.answer = (request, response) => {
@@ -83,9 +83,14 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
       const total = Object.values(kills).reduce((sum, number) => sum + number, 0);
       const { lost, doubled, different } = faults;
       reportFigures({
-        ...{ kills: total, killed: kills, payments: lastAnswers.length, refunds: count('refunded') },
+        kills: total,
+        killed: kills,
+        payments: lastAnswers.length,
+        refunds: count('refunded'),
         bookings: verdict.bookings,
-        ...{ lost: lost.length, doubled: doubled.length, different: different.length },
+        lost: lost.length,
+        doubled: doubled.length,
+        different: different.length,
       });
       expect(faults).toEqual({ lost: [], doubled: [], different: [] });
       expect(lastAnswers).toHaveLength(transfers.length);

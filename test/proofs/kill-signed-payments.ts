@@ -51,7 +51,10 @@ async function killAt(fixture: LaneFixture, shop: SigningShop, point: CrashPoint
     const keys = new Set(shop.shown.map(({ headers }) => headers['idempotency-key'])).size;
     const transfers = (await listTransfers(chain, lane.address)).length;
     const facts = {
-      ...{ signatures, keys, transfers, answered: job.details['answer'] === undefined ? 0 : 1 },
+      signatures,
+      keys,
+      transfers,
+      answered: job.details['answer'] === undefined ? 0 : 1,
       ends: (await fixture.readEvents()).filter(({ type }) => type === 'jobCompleted').length,
     };
     const wrong = Object.entries(facts).filter(([, count]) => count !== 1);
@@ -66,8 +69,13 @@ async function killAt(fixture: LaneFixture, shop: SigningShop, point: CrashPoint
 async function runUntilKilled({ chain, server, privateKey }: LaneFixture, crashAt: CrashPoint): Promise<void> {
   const { rpcUrl, chainId } = chain;
   const task: PaymentWorkerTask = {
-    ...{ rpcUrl, chainId, privateKey, crashAt, settings: QUICK },
-    ...{ owner: `killed at ${crashAt}`, redisUrl: server.url },
+    rpcUrl,
+    chainId,
+    privateKey,
+    crashAt,
+    settings: QUICK,
+    owner: `killed at ${crashAt}`,
+    redisUrl: server.url,
   };
   const worker = await startChild({
     name: task.owner,

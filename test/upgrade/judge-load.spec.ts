@@ -6,11 +6,19 @@ const HASH = `0x${'aa'.repeat(32)}` as const;
 const NONCE = `0x${'bb'.repeat(32)}` as const;
 
 const purchase = (changes: Partial<Purchase> = {}): Purchase => ({
-  ...{ kind: 'signed', id: NONCE, path: '/', headers: {}, body: 'answer 1', refusal: null },
+  kind: 'signed',
+  id: NONCE,
+  path: '/',
+  headers: {},
+  body: 'answer 1',
+  refusal: null,
   ...changes,
 });
 const transfer = (changes: Partial<TokenTransferred> = {}): TokenTransferred => ({
-  ...{ from: '0x1', amountBaseUnits: '1000', txHash: HASH, nonce: NONCE },
+  from: '0x1',
+  amountBaseUnits: '1000',
+  txHash: HASH,
+  nonce: NONCE,
   ...changes,
 });
 

@@ -111,7 +111,11 @@ async function startRun(
   say('starting the old services');
   const stack = keep(
     await startStack({
-      ...{ chain, checkout, gateways: 2, verifiers: 2, agentWorkers: 2 },
+      chain,
+      checkout,
+      gateways: 2,
+      verifiers: 2,
+      agentWorkers: 2,
       agentWallets: Object.fromEntries(WALLETS.map((name) => [name, {}])),
       book: { folder: join(folder, 'book'), signingKey: randomBytes(32).toString('hex') },
       serviceEnv: { bookkeeper: { RECONCILE_GRACE_SECONDS: '5', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' } },

@@ -130,7 +130,8 @@ describe('dist/tollgate.js', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-output-'));
     try {
       await expect(run('bash', ['-c', script, join(folder, 'output')])).rejects.toMatchObject({
-        ...{ code: 1, stderr: `stdout cannot be written (${code}).\n` },
+        code: 1,
+        stderr: `stdout cannot be written (${code}).\n`,
       });
     } finally {
       rmSync(folder, { recursive: true });

@@ -35,8 +35,13 @@ describe('the settings of a devnet', () => {
   // Prevents: a developer has to correct one setting per start, because only the first problem is reported.
   it('are listed all at once if they are wrong, each once, with the services that read them', () => {
     const wrong = {
-      ...{ PORT: '99999', MAX_IN_FLIGHT: '0', LANE_MAX_IN_FLIGHT: 'many', LEASE_MS: '-1' },
-      ...{ LOG_LEVEL: 'loud', ROUTES_FILE: '/nowhere/routes.yaml', CHALLENGE_SECRET: 'canary' },
+      PORT: '99999',
+      MAX_IN_FLIGHT: '0',
+      LANE_MAX_IN_FLIGHT: 'many',
+      LEASE_MS: '-1',
+      LOG_LEVEL: 'loud',
+      ROUTES_FILE: '/nowhere/routes.yaml',
+      CHALLENGE_SECRET: 'canary',
     };
     const listed = ((): string => {
       try {

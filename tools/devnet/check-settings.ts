@@ -81,8 +81,10 @@ export function checkSettings(env: NodeJS.ProcessEnv, servicesEnv: NodeJS.Proces
   const numberOf = (name: PortName) => Number(env[name] || USUAL_PORTS[name]);
   return {
     ports: {
-      ...{ PORT: numberOf('PORT'), VERIFIER_PORT: numberOf('VERIFIER_PORT') },
-      ...{ AGENT_WORKER_PORT: numberOf('AGENT_WORKER_PORT'), BOOKKEEPER_PORT: numberOf('BOOKKEEPER_PORT') },
+      PORT: numberOf('PORT'),
+      VERIFIER_PORT: numberOf('VERIFIER_PORT'),
+      AGENT_WORKER_PORT: numberOf('AGENT_WORKER_PORT'),
+      BOOKKEEPER_PORT: numberOf('BOOKKEEPER_PORT'),
     },
     chainId: env['CHAIN_ID'] ? Number(env['CHAIN_ID']) : undefined,
     bookDatabaseUrl: examineEnvironment(BookEnvironment, { BOOK_SIGNING_KEY: ANY_KEY, ...servicesEnv }).result

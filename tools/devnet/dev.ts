@@ -139,7 +139,10 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
     };
     world.markStarted();
     return {
-      ...{ state, relayer: chain.relayers[0]?.address, wantedPort: ports.PORT, firstFailure: stack.firstFailure },
+      state,
+      relayer: chain.relayers[0]?.address,
+      wantedPort: ports.PORT,
+      firstFailure: stack.firstFailure,
       stop: async (isKept) => {
         await stop();
         if (isKept && isSaved) world.keep(chain.contracts);
@@ -183,7 +186,9 @@ async function openAgentDoor({ agents }: Stack, redisUrl: string, { path }: Worl
   const [wallet] = agents?.wallets ?? [];
   if (!agents || !wallet) throw new Error('the stack has no agent wallet');
   const apiKey = await openKey(redisUrl, join(path, 'agent-key'), {
-    ...{ name: 'devnet', scopes: ['submit', 'read'], wallets: agents.wallets.map(({ name }) => name) },
+    name: 'devnet',
+    scopes: ['submit', 'read'],
+    wallets: agents.wallets.map(({ name }) => name),
   });
   return { wallet: wallet.name, address: wallet.address, apiKey };
 }

@@ -90,7 +90,8 @@ wallets:
     const port = await findFreePort();
     const { PATH, HOME } = process.env;
     const env = {
-      ...{ PATH, HOME },
+      PATH,
+      HOME,
       AGENT_WORKER_PORT: String(port),
       REDIS_URL: server.url,
       RPC_URL: rpc.rpcUrl,

@@ -32,7 +32,8 @@ export async function startBookkeeper(
     BookkeeperModule.forRoot(environment),
     new FastifyAdapter({
       ...arriveWithin(),
-      ...{ bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator },
+      bodyLimit: MAX_BODY_BYTES,
+      rewriteUrl: forwardToOperator,
       routerOptions: { maxParamLength: MAX_ID_LENGTH },
       trustProxy: proxies.trusted,
     }),

@@ -72,9 +72,16 @@ export class BookkeeperFixture {
 
   environment(more: Record<string, string> = {}): Record<string, string> {
     return {
-      ...{ BOOKKEEPER_PORT: '0', REDIS_URL: this.server.url, LOG_LEVEL: 'silent', ASSET_ADDRESS: ASSET, PAY_TO },
+      BOOKKEEPER_PORT: '0',
+      REDIS_URL: this.server.url,
+      LOG_LEVEL: 'silent',
+      ASSET_ADDRESS: ASSET,
+      PAY_TO,
       RPC_URL: NO_RPC_SERVER,
-      ...{ BOOK_SIGNING_KEY: SIGNING_KEY, OPERATOR_RATE_LIMIT_PER_MINUTE: '0', ...this.book.env, ...more },
+      BOOK_SIGNING_KEY: SIGNING_KEY,
+      OPERATOR_RATE_LIMIT_PER_MINUTE: '0',
+      ...this.book.env,
+      ...more,
     };
   }
 

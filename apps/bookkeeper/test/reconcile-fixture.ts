@@ -35,9 +35,15 @@ export class ReconcileFixture {
   async startBookkeeper(more: Record<string, string> = {}): Promise<void> {
     const { chainId, asset, payTo, rpcUrl } = this.chain;
     this.bookkeeper = await this.books.startBookkeeper({
-      ...{ CHAIN_ID: String(chainId), ASSET_ADDRESS: asset, PAY_TO: payTo },
-      ...{ RPC_URL: rpcUrl, RECONCILE_RPC_URL: rpcUrl },
-      ...{ RECONCILE_CONFIRMATIONS: '1', RECONCILE_GRACE_SECONDS: '0', RECONCILE_INTERVAL_MS: '50', ...more },
+      CHAIN_ID: String(chainId),
+      ASSET_ADDRESS: asset,
+      PAY_TO: payTo,
+      RPC_URL: rpcUrl,
+      RECONCILE_RPC_URL: rpcUrl,
+      RECONCILE_CONFIRMATIONS: '1',
+      RECONCILE_GRACE_SECONDS: '0',
+      RECONCILE_INTERVAL_MS: '50',
+      ...more,
     });
   }
 

@@ -118,8 +118,12 @@ export class RefundFixture {
   workerSettings(): Record<string, string> {
     const { rpcUrl, chainId } = this.chain;
     return {
-      ...{ REDIS_URL: this.base.server.url, BOOK: 'on', RPC_URL: rpcUrl, CHAIN_ID: String(chainId) },
-      ...{ WALLETS_FILE: join(this.folder, 'wallets.json'), LANE_POLL_MS: '50' },
+      REDIS_URL: this.base.server.url,
+      BOOK: 'on',
+      RPC_URL: rpcUrl,
+      CHAIN_ID: String(chainId),
+      WALLETS_FILE: join(this.folder, 'wallets.json'),
+      LANE_POLL_MS: '50',
       AGENT_SECRET: 'a secret of the agent worker that is long enough',
     };
   }
@@ -169,8 +173,12 @@ export class RefundFixture {
     return {
       // As if it had been mined just now, in the newest block.
       candidates: [{ id, blockNumber: headBlockNumber, minedAtMs: nowMs, windowMs: 600_000 }],
-      ...{ owner: createOwner(), fingerprint: FINGERPRINT, retryKey: null, leaseMs: 30_000 },
-      ...{ deadlineMs: nowMs + 10_000, headBlockNumber },
+      owner: createOwner(),
+      fingerprint: FINGERPRINT,
+      retryKey: null,
+      leaseMs: 30_000,
+      deadlineMs: nowMs + 10_000,
+      headBlockNumber,
     };
   }
 
@@ -187,10 +195,24 @@ export class RefundFixture {
     const at = this.ledger.nowMs();
     const { payer } = this;
     const facts = {
-      ...{ requestId: 'request-1', route: '/api/weather', method: 'GET', scheme: 'tx-hash', network: 'eip155:1328' },
-      ...{ chainId, asset, payTo, payer, amount: String(PRICE), price: String(PRICE) },
-      ...{ transaction: 'txHash' in id ? id.txHash : null, logIndex: 'logIndex' in id ? id.logIndex : null },
-      ...{ requestHash: 'r'.repeat(22), answerHash: 'ab'.repeat(32), status: 200, bytes: 5, upstreamMs: 1 },
+      requestId: 'request-1',
+      route: '/api/weather',
+      method: 'GET',
+      scheme: 'tx-hash',
+      network: 'eip155:1328',
+      chainId,
+      asset,
+      payTo,
+      payer,
+      amount: String(PRICE),
+      price: String(PRICE),
+      transaction: 'txHash' in id ? id.txHash : null,
+      logIndex: 'logIndex' in id ? id.logIndex : null,
+      requestHash: 'r'.repeat(22),
+      answerHash: 'ab'.repeat(32),
+      status: 200,
+      bytes: 5,
+      upstreamMs: 1,
       timeline: { presentedAtMs: at, verifiedAtMs: at, claimedAtMs: at, fulfilledAtMs: at, settledAtMs: null },
     };
     await this.ledger.commit(lease, { status: 200, headers: [], body: Buffer.from('sunny') }, { facts });

@@ -65,7 +65,9 @@ export async function createGateway(
   const { payment, verification } = environment;
   const locks = new LockQuestions({
     terms: { chainId: payment.chainId, asset: payment.assetAddress, payTo: payment.payTo },
-    ...{ ...verification, verifier, nowMs: () => ledger.nowMs() },
+    ...verification,
+    verifier,
+    nowMs: () => ledger.nowMs(),
   });
   const renderPage = await registerPages(server, { environment, routes, redis, locks, document, signs });
   await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, settings, renderPage });

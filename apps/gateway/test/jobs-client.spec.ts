@@ -80,7 +80,9 @@ describe('the jobs client at a gateway', () => {
       const error: unknown = await ask().catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(AgentJobsError);
       expect(error).toMatchObject({
-        ...{ code: 'request_invalid', status: 400, failure: null },
+        code: 'request_invalid',
+        status: 400,
+        failure: null,
         problems: [
           'input.amount must have at most 6 decimals, as USDC has',
           expect.stringMatching(/^input\.toToken must be 0x0, an address, or a symbol of .*: SEI, USDC$/),

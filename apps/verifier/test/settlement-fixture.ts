@@ -103,7 +103,7 @@ export class SettlementFixture {
       },
       payment,
       amountBaseUnits: value,
-      settings: this.settings(),
+      settings: this.#describeSettings(),
       ...changes,
     };
   }
@@ -120,12 +120,12 @@ export class SettlementFixture {
   /** The check before a resource is produced; nothing is claimed. */
   verify(payment: SignedPayment, terms: SettleSignedPaymentRequest['terms']): Promise<SignedPaymentVerdict> {
     const deadlineMs = Date.now() + ASK_MS;
-    const settings = this.settings();
+    const settings = this.#describeSettings();
     const asked = { requestId: 'test', deadlineMs, terms, payment, clientAddress: '127.0.0.1', claim: null, settings };
     return this.verifyClient.ask<SignedPaymentVerdict>(VERIFY_SIGNED_PAYMENT, asked, { timeoutMs: ASK_MS });
   }
 
-  private settings(): string {
+  #describeSettings(): string {
     return (this.#settings ??= settingsOf(this.chain));
   }
 

@@ -62,7 +62,11 @@ export function useSignedPaymentVerifier() {
   const createDeployments = (changes: Partial<DeploymentSettings> = {}): Deployments => {
     const payTo = parts().devnet.payTo.toLowerCase() as Hex;
     return new Deployments({
-      ...{ factories: NO_FACTORIES, payTo, asset: asset(), gasCap: 1_000_000, mostCost: null },
+      factories: NO_FACTORIES,
+      payTo,
+      asset: asset(),
+      gasCap: 1_000_000,
+      mostCost: null,
       ...changes,
     });
   };

@@ -33,7 +33,10 @@ describe('a payment whose settlement has an unknown result when the terms change
 
   const open = async (price: string, payTo: typeof OTHER_RECIPIENT | typeof PAY_TO): Promise<Shop> => {
     const gate = new PaymentGate({
-      ...{ payTo, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328, store },
+      payTo,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
+      store,
       facilitator: { url: facilitator.url },
       publicUrl: 'https://shop.example',
       onTrouble: ({ message }) => troubles.push(message),

@@ -125,7 +125,9 @@ describe.each(Object.keys(SHOPS))('a paid request with a condition, a range or a
     facilitator = await startFacilitator();
     shop = await SHOPS[name]!(
       new PaymentGate({
-        ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+        payTo: PAY_TO,
+        asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+        chainId: 1328,
         facilitator: { url: facilitator.url },
       }),
     );

@@ -16,7 +16,9 @@ describe('a paid Fastify route whose handler returns a Response', () => {
 
   it('sends all of its cookies, also on a replay', async () => {
     const gate = new PaymentGate({
-      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
       facilitator: { url: facilitator.url },
     });
     const cookies = ['a=1', 'b=2'];

@@ -53,7 +53,9 @@ describe.each(Object.keys(SHOPS))('a handler of %s that does not use its framewo
     facilitator = await startFacilitator();
     const gate = new PaymentGate({
       facilitator: { url: facilitator.url },
-      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
     });
     shop = await SHOPS[name]!(gate, async (...args) => {
       try {
@@ -174,7 +176,9 @@ describe('a paid Fastify route', () => {
     facilitator = await startFacilitator();
     gate = new PaymentGate({
       facilitator: { url: facilitator.url },
-      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
     });
   });
 

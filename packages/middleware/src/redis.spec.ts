@@ -24,7 +24,9 @@ describe('a Redis that is unavailable', () => {
     facilitator = await startFacilitator();
     const gate = new PaymentGate({
       facilitator: { url: facilitator.url },
-      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
       store: new RedisStore(redis, { timeoutMs: 5_000 }),
       onTrouble: ({ message }) => troubles.push(message),
     });

@@ -17,7 +17,9 @@ describe('the Tollgate client at a server that its facilitator refuses', () => {
     facilitator = await startFacilitator();
     const gate = new PaymentGate({
       facilitator: { url: facilitator.url },
-      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
       onTrouble: (error) => troubles.push(error),
     });
     shop = await SHOPS['express']!(gate, () => ({ body: 'the goods' }));
@@ -37,7 +39,8 @@ describe('the Tollgate client at a server that its facilitator refuses', () => {
       const signed: string[] = [];
       const payingFetch = fetchWithPayment(fetch, wallet, {
         assets: [{ network: 'sei-testnet', chainId: 1328, address: ASSET, decimals: 6 }],
-        ...{ maxAmount: '0.01', store },
+        maxAmount: '0.01',
+        store,
         onEvent: ({ type, key }) => void (type === 'signed' && signed.push(key)),
       });
       facilitator.asked.length = 0;

@@ -62,7 +62,9 @@ describe.each(['memory', 'Redis'])('responses stored in %s', (kept) => {
       facilitator = await startFacilitator();
       for (let count = 0; count < 2; count++) {
         const gate = new PaymentGate({
-          ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+          payTo: PAY_TO,
+          asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+          chainId: 1328,
           facilitator: { url: facilitator.url, timeoutMs: 30_000 },
           publicUrl: 'https://shop.example',
           store: store(),

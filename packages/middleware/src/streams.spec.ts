@@ -22,7 +22,9 @@ describe.each(Object.keys(SHOPS))('a stream that %s sells', (name) => {
   beforeAll(async () => {
     facilitator = await startFacilitator();
     const gate = new PaymentGate({
-      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
       facilitator: { url: facilitator.url },
     });
     for (const settle of ['after', 'before'] as const) {

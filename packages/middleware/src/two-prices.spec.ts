@@ -69,7 +69,9 @@ describe('a payment whose response was not delivered', () => {
   ])('buys nothing more expensive from %s, by %s with %j', async (name, path, more) => {
     shop = await SHOPS[name]!(
       new PaymentGate({
-        ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+        payTo: PAY_TO,
+        asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+        chainId: 1328,
         facilitator: { url: facilitator.url },
         // The handler runs again for the repeat. An answer that is stored is given for what it was made for.
         maxAnswerBytes: 0,

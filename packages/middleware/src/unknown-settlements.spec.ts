@@ -31,7 +31,9 @@ describe('a payment of which the facilitator does not tell what became', () => {
     facilitator = await startFacilitator();
     for (let count = 0; count < 2; count++) {
       const gate = new PaymentGate({
-        ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+        payTo: PAY_TO,
+        asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+        chainId: 1328,
         facilitator: { url: facilitator.url },
         publicUrl: 'https://shop.example',
         onTrouble: ({ message }) => troubles.push(message),
@@ -131,8 +133,13 @@ describe('a payment of which the facilitator does not tell what became', () => {
     expect([settlements(), made]).toEqual([asked + 1, 1]);
     expect(owed).toEqual([
       {
-        ...{ payment: expect.stringMatching(/^1328:0x4fcf.*:authorization:0x1111.*:0x/), chainId: 1328, payer: PAYER },
-        ...{ payTo: PAY_TO, asset: ASSET, amountBaseUnits: '1000', resource: 'https://shop.example/goods' },
+        payment: expect.stringMatching(/^1328:0x4fcf.*:authorization:0x1111.*:0x/),
+        chainId: 1328,
+        payer: PAYER,
+        payTo: PAY_TO,
+        asset: ASSET,
+        amountBaseUnits: '1000',
+        resource: 'https://shop.example/goods',
       },
     ]);
   });

@@ -37,8 +37,13 @@ export const VERSIONS = {
       identifier,
     }: { nonce?: string; reference?: string; identifier?: string } = {}) => {
       const accepted = {
-        ...{ scheme: 'exact', network: 'eip155:1328', amount: '1000', asset: ASSET, payTo: PAY_TO },
-        ...{ maxTimeoutSeconds: 300, extra: { ...(reference !== undefined && { reference }) } },
+        scheme: 'exact',
+        network: 'eip155:1328',
+        amount: '1000',
+        asset: ASSET,
+        payTo: PAY_TO,
+        maxTimeoutSeconds: 300,
+        extra: { ...(reference !== undefined && { reference }) },
       };
       const extensions = identifier === undefined ? {} : { 'payment-identifier': { info: { id: identifier } } };
       const payload = { x402Version: 2, payload: payloadOf(nonce), accepted, extensions };

@@ -70,5 +70,8 @@ export const succeed = ({ paymentRequirements: { network } }: AskedQuestion): Se
 export const fail =
   (errorReason: string, transaction = '') =>
   ({ paymentRequirements: { network } }: AskedQuestion): SettleResponse => ({
-    ...{ success: false, errorReason, transaction, network },
+    success: false,
+    errorReason,
+    transaction,
+    network,
   });

@@ -14,7 +14,12 @@ export async function postSettlement(baseUrl: string, chain: Devnet, payment: Si
   const amount =
     payment.kind === 'permit2' ? payment.permit2Authorization.permitted.amount : payment.authorization.value;
   const paymentRequirements = {
-    ...{ scheme: 'exact', network: `eip155:${chainId}`, asset, payTo, amount, maxTimeoutSeconds: 300 },
+    scheme: 'exact',
+    network: `eip155:${chainId}`,
+    asset,
+    payTo,
+    amount,
+    maxTimeoutSeconds: 300,
     extra: { name: 'USDC', version: '2' },
   };
   const paymentPayload = { x402Version: 2, payload: payment, accepted: paymentRequirements };

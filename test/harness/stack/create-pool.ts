@@ -97,10 +97,17 @@ export async function openPools(chain: DevnetWithProtocols, pools: readonly Pool
     const lastTick = Math.floor(887_272 / spacing) * spacing;
     const tickLower = isNarrow ? Math.floor(tick / spacing) * spacing : -lastTick;
     const position = {
-      ...{ token0: first.address, token1: second.address, fee },
-      ...{ tickLower, tickUpper: isNarrow ? tickLower + spacing : lastTick },
-      ...{ amount0Desired: first.amount, amount1Desired: second.amount, amount0Min: 0n, amount1Min: 0n },
-      ...{ recipient: DEPLOYER, deadline: 2n ** 63n },
+      token0: first.address,
+      token1: second.address,
+      fee,
+      tickLower,
+      tickUpper: isNarrow ? tickLower + spacing : lastTick,
+      amount0Desired: first.amount,
+      amount1Desired: second.amount,
+      amount0Min: 0n,
+      amount1Min: 0n,
+      recipient: DEPLOYER,
+      deadline: 2n ** 63n,
     };
     const open = [first.address, second.address, fee, squareRoot((second.amount << 192n) / first.amount)] as const;
     return [

@@ -105,7 +105,10 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     const stack = keep(await startStack({ chain, env: { ...env, PUBLIC_URL: taps.documented.url } }));
     const second = keep(
       await startStack({
-        ...{ chain, redis: stack.redis, verifiers: 0, relayers: 0 },
+        chain,
+        redis: stack.redis,
+        verifiers: 0,
+        relayers: 0,
         env: { ...env, PUBLIC_URL: taps['v1-clients'].url, CHALLENGE_FORM: 'v1-clients' },
       }),
     );
@@ -128,7 +131,14 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
       return keep(await startServer(name, chain, { payTo: seller, priceBaseUnits: PRICE, ...facilitator }));
     };
     return {
-      ...{ stack, chain, rpc, taps, upstream, stop, seller, facilitatorHeaders },
+      stack,
+      chain,
+      rpc,
+      taps,
+      upstream,
+      stop,
+      seller,
+      facilitatorHeaders,
       server: (name) => {
         const running = servers.get(name) ?? serve(name);
         servers.set(name, running);

@@ -18,7 +18,10 @@ import { announce, configuration, failure, quote } from './configuration.mjs';
 const { chainId, asset, assetName, assetVersion, payTo, facilitatorUrl, facilitatorHeaders } = configuration;
 const secretKey = 'a secret of the server, for its challenges alone';
 const charge = evm.charge({
-  ...{ chainId, currency: asset, decimals: 6, recipient: payTo },
+  chainId,
+  currency: asset,
+  decimals: 6,
+  recipient: payTo,
   authorization: { name: assetName, version: assetVersion },
   x402: {
     facilitator: facilitatorUrl,

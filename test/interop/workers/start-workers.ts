@@ -33,7 +33,10 @@ export async function startWorkers(dates: readonly string[], settings: WorkerSet
   await build({
     entryPoints: ['test/interop/workers/worker.ts'],
     outfile: join(folder, 'worker.js'),
-    ...{ bundle: true, format: 'esm', target: 'es2022', conditions: ['workerd', 'worker', 'browser'] },
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    conditions: ['workerd', 'worker', 'browser'],
     define: { SETTINGS: JSON.stringify(settings) },
   });
   const services = dates.map(

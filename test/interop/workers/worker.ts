@@ -24,7 +24,9 @@ const payingFetch = fetchWithPayment(fetch, wallet, {
 const jobs = createJobsClient({ baseUrl: jobsUrl, apiKey, retryForMs: 0 });
 const kit = new AgentKit(privateKey, 'offline', { rpcUrl, networkRetryDelayMs: 0 });
 const gate = new PaymentGate({
-  ...{ facilitator: { url: facilitatorUrl }, payTo, chainId },
+  facilitator: { url: facilitatorUrl },
+  payTo,
+  chainId,
   asset: { address: asset, name: 'USDC', version: '2', decimals: 6 },
 });
 const sellQuote = paidNext(gate, { price: '0.001' }, () => Response.json({ by: 'next' }));

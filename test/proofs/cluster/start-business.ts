@@ -46,7 +46,11 @@ export async function startBusiness(site: Site, seed: number): Promise<Business>
     const redis = { ...site.nodes[0]!.server, url: site.url, exited: () => new Promise<never>(() => undefined) };
     const stack = keep(
       await startStack({
-        ...{ redis, chain, gateways: 2, verifiers: 2, agentWorkers: 2 },
+        redis,
+        chain,
+        gateways: 2,
+        verifiers: 2,
+        agentWorkers: 2,
         agentWallets: Object.fromEntries(WALLETS.map((name) => [name, {}])),
         book: { folder: join(folder, 'book'), signingKey: randomBytes(32).toString('hex') },
         serviceEnv: { bookkeeper: { RECONCILE_GRACE_SECONDS: '5', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' } },

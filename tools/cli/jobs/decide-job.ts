@@ -39,7 +39,9 @@ const GIVE_KEY = 'Give the new key by --key.';
 const HINTS: Readonly<Partial<Record<RefusalReason | RetryRefusal, string>>> = {
   floors_changed: 'Review it with: tollgate jobs show <id>',
   refund: 'Or run: tollgate refunds retry <refund>',
-  ...{ conflict: GIVE_KEY, forgotten: GIVE_KEY, too_often: GIVE_KEY },
+  conflict: GIVE_KEY,
+  forgotten: GIVE_KEY,
+  too_often: GIVE_KEY,
   not_adopted: 'Run: tollgate wallets adopt <wallet>',
 };
 

@@ -66,12 +66,15 @@ describe('tollgate jobs', () => {
 
   async function plan(jobId: string, needsApproval = false): Promise<void> {
     const view = {
-      ...{
-        summary: 'Swap 1 USDC for at least 1.97 WSEI',
-        preview: `Swap\nat least 1.97 ${HOSTILE}`,
-        floorsHash: 'floors',
-      },
-      ...{ spends: [], receives: [], recipients: [], warnings: [], slippageBps: 50, needsApproval },
+      summary: 'Swap 1 USDC for at least 1.97 WSEI',
+      preview: `Swap\nat least 1.97 ${HOSTILE}`,
+      floorsHash: 'floors',
+      spends: [],
+      receives: [],
+      recipients: [],
+      warnings: [],
+      slippageBps: 50,
+      needsApproval,
     };
     const steps = [sampleStep(`Swap ${HOSTILE}`)];
     await journal.putPlan({

@@ -36,7 +36,8 @@ describe('findOperator', () => {
     expect(find(shop, {})).toEqual({ url: shop, apiKey: '' });
     expect(find(undefined, { OPERATOR_URL: shop })).toEqual({ url: shop, apiKey: '' });
     expect(find(shop, { OPERATOR_URL: 'https://other.example', OPERATOR_API_KEY: 'own' })).toEqual({
-      ...{ url: shop, apiKey: 'own' },
+      url: shop,
+      apiKey: 'own',
     });
   });
 });

@@ -62,9 +62,20 @@ describe('tollgate wallets', () => {
     const [listed] = JSON.parse((await wallets('list', '--json')).stdout) as Record<string, unknown>[];
     const balanceWei = BigInt((await callRpc(chain.rpcUrl, 'eth_getBalance', [address, 'latest'])) as string);
     expect(listed).toEqual({
-      ...{ name: 'main', address, chainId: 1328, balanceWei: balanceWei.toString(), pendingNonce: 9, nextNonce: 7 },
-      ...{ openJobs: 0, inFlight: 0, paused: null, frozen: null, heldBy: null, role: 'wallet' },
-      ...{ gap: null, waiting: null },
+      name: 'main',
+      address,
+      chainId: 1328,
+      balanceWei: balanceWei.toString(),
+      pendingNonce: 9,
+      nextNonce: 7,
+      openJobs: 0,
+      inFlight: 0,
+      paused: null,
+      frozen: null,
+      heldBy: null,
+      role: 'wallet',
+      gap: null,
+      waiting: null,
     });
     const { stdout } = await wallets('list');
     expect(stdout).toMatch(

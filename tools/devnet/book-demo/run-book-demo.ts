@@ -28,7 +28,8 @@ export function runBookDemo(): Promise<number> {
     keep({ stop: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })) });
     const stack = await startServices({
       book: { folder, signingKey: randomBytes(32).toString('hex') },
-      ...{ agentWorkers: 1, agentWallets: { refunds: {} } },
+      agentWorkers: 1,
+      agentWallets: { refunds: {} },
       env: {
         BOUND_REDEMPTION_WINDOW_SECONDS: String(WINDOW_SECONDS),
         REDEMPTION_WINDOW_SECONDS: String(WINDOW_SECONDS),

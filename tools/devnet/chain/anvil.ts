@@ -80,13 +80,16 @@ function writeGenesis(chainId: number, nonces: ReadonlyMap<Hex, number>): string
   });
   const path = join(mkdtempSync(join(tmpdir(), 'tollgate-genesis-')), 'genesis.json');
   const genesis = {
-    ...{
-      config: { chainId },
-      alloc: Object.fromEntries(alloc) as object,
-      timestamp: numberToHex(Math.floor(Date.now() / 1000)),
-    },
-    ...{ gasLimit: numberToHex(GAS_LIMIT), baseFeePerGas: numberToHex(1_000_000_000) },
-    ...{ nonce: '0x0', difficulty: '0x0', extraData: '0x', mixHash: zeroHash, coinbase: zeroAddress },
+    config: { chainId },
+    alloc: Object.fromEntries(alloc) as object,
+    timestamp: numberToHex(Math.floor(Date.now() / 1000)),
+    gasLimit: numberToHex(GAS_LIMIT),
+    baseFeePerGas: numberToHex(1_000_000_000),
+    nonce: '0x0',
+    difficulty: '0x0',
+    extraData: '0x',
+    mixHash: zeroHash,
+    coinbase: zeroAddress,
   };
   writeFileSync(path, JSON.stringify(genesis));
   return path;

@@ -122,7 +122,11 @@ function trimDump(dump: Hex, seededAt: string): string {
   for (const { storage } of Object.values(accounts))
     for (const [slot, value] of Object.entries(storage)) storage[slot] = value.replace(seededAt, SEEDED_AT);
   return JSON.stringify({
-    ...{ block: null, best_block_number: null, historical_states: null, blocks: [], transactions: [] },
+    block: null,
+    best_block_number: null,
+    historical_states: null,
+    blocks: [],
+    transactions: [],
     accounts,
   });
 }

@@ -92,7 +92,8 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   const accounts = Array.from({ length: ACCOUNTS }, (_, index) => deriveAccount(index));
   const nonces = scatterNonces(accounts);
   const { child, rpcUrl } = await startAnvil({
-    ...{ chainId, accounts: ACCOUNTS },
+    chainId,
+    accounts: ACCOUNTS,
     ...(hasNoncesAtStart ? { nonces } : {}),
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
     ...(port === undefined ? {} : { port }),

@@ -65,7 +65,11 @@ export function openWorld(folder: string, terms: WorldTerms, { isFresh = false, 
     const keep: World['keep'] = (contracts) =>
       writeWhole(keptFile, JSON.stringify({ terms, contracts } satisfies Kept));
     return {
-      ...{ path, saved, note, chainFile, keep },
+      path,
+      saved,
+      note,
+      chainFile,
+      keep,
       markStarted: () => writeFileSync(join(path, STARTED), ''),
       keepAgain: () => {
         if (saved !== undefined) keep(saved.contracts);

@@ -56,10 +56,7 @@ export function runInteropDemo(): Promise<number> {
     const { url } = keep(await listenLocally(upstream));
     const tap = keep(await startHttpTap());
     const { baseUrl, chain } = await startServices({
-      env: {
-        ...{ SIGNED_PAYMENTS: 'true', PUBLIC_URL: tap.url },
-        ...{ ROUTES_FILE: file, UPSTREAM: url, WEATHER_SOURCE: 'sample' },
-      },
+      env: { SIGNED_PAYMENTS: 'true', PUBLIC_URL: tap.url, ROUTES_FILE: file, UPSTREAM: url, WEATHER_SOURCE: 'sample' },
     });
     tap.forwardTo(baseUrl);
     await playSales(chain, tap, keep);

@@ -73,7 +73,10 @@ export async function startClient(
 ): Promise<RunningClient> {
   const { url: address, stop } = await startProgram(['test/interop/clients/serve-client.mjs', fileOf(name)], {
     INTEROP_CLIENT: JSON.stringify({
-      ...{ rpcUrl: chain.rpcUrl, ...tokenOf(chain), maxAmount: '100000', ...options },
+      rpcUrl: chain.rpcUrl,
+      ...tokenOf(chain),
+      maxAmount: '100000',
+      ...options,
       privateKey: payer.privateKey,
     }),
   });

@@ -106,9 +106,17 @@ function addToV3(abi: Abi, positionManager: Address, pair: [Reserve, Reserve]): 
   const [first, second] = pair.sort((a, b) => (BigInt(a.token) < BigInt(b.token) ? -1 : 1));
   const sqrtPriceX96 = squareRoot((second.amount << 192n) / first.amount);
   const parameters = {
-    ...{ token0: first.token, token1: second.token, fee: FEE, tickLower: -LAST_TICK, tickUpper: LAST_TICK },
-    ...{ amount0Desired: first.amount, amount1Desired: second.amount, amount0Min: 0n, amount1Min: 0n },
-    ...{ recipient: DEPLOYER, deadline: FAR_DEADLINE },
+    token0: first.token,
+    token1: second.token,
+    fee: FEE,
+    tickLower: -LAST_TICK,
+    tickUpper: LAST_TICK,
+    amount0Desired: first.amount,
+    amount1Desired: second.amount,
+    amount0Min: 0n,
+    amount1Min: 0n,
+    recipient: DEPLOYER,
+    deadline: FAR_DEADLINE,
   };
   return [
     call(abi, positionManager, 'createAndInitializePoolIfNecessary', [first.token, second.token, FEE, sqrtPriceX96]),
@@ -163,10 +171,19 @@ function seedPerps(contracts: Contracts, { tokens, perps }: PlannedAddresses): D
     call(abi, perps, 'fundHouse', [parseUnits('10000000', 6)]),
     ...PRODUCTS.map(({ baseAsset, increment, maxQuantity, active }) => {
       const product = {
-        ...{ id: 0, symbol: `${baseAsset}-PERP`, baseAsset, quoteAsset: 'USDC', active, markPrice: 0n },
-        ...{ increment: parseUnits(increment, 18), minQuantity: parseUnits(increment, 18) },
-        ...{ maxQuantity: parseUnits(maxQuantity, 18), makerFeeBps: 2n, takerFeeBps: 5n },
-        ...{ initialWeightBps: 500n, maintenanceWeightBps: 300n },
+        id: 0,
+        symbol: `${baseAsset}-PERP`,
+        baseAsset,
+        quoteAsset: 'USDC',
+        active,
+        markPrice: 0n,
+        increment: parseUnits(increment, 18),
+        minQuantity: parseUnits(increment, 18),
+        maxQuantity: parseUnits(maxQuantity, 18),
+        makerFeeBps: 2n,
+        takerFeeBps: 5n,
+        initialWeightBps: 500n,
+        maintenanceWeightBps: 300n,
       };
       return call(abi, perps, 'addProduct', [product]);
     }),

@@ -77,8 +77,10 @@ export interface ProcessFailure {
 }
 
 const PORT_SETTINGS = {
-  ...{ gateway: 'PORT', verifier: 'VERIFIER_PORT' },
-  ...{ 'agent-worker': 'AGENT_WORKER_PORT', bookkeeper: 'BOOKKEEPER_PORT' },
+  gateway: 'PORT',
+  verifier: 'VERIFIER_PORT',
+  'agent-worker': 'AGENT_WORKER_PORT',
+  bookkeeper: 'BOOKKEEPER_PORT',
 } as const;
 
 /** Starts Redis, a chain and the built services as real processes on free ports, and waits until all are ready. */
@@ -111,9 +113,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       verifier: { RELAYER_PRIVATE_KEYS: relayers.map(({ privateKey }) => privateKey).join(',') },
       'agent-worker': agents?.workerEnv ?? {},
       bookkeeper: {
-        ...{ BOOK_FOLDER: options.book?.folder, BOOK_SIGNING_KEY: options.book?.signingKey },
+        BOOK_FOLDER: options.book?.folder,
+        BOOK_SIGNING_KEY: options.book?.signingKey,
         // A devnet replaces no block.
-        ...{ RECONCILE_RPC_URL: chain.rpcUrl, RECONCILE_CONFIRMATIONS: '1', RECONCILE_INTERVAL_MS: '1000' },
+        RECONCILE_RPC_URL: chain.rpcUrl,
+        RECONCILE_CONFIRMATIONS: '1',
+        RECONCILE_INTERVAL_MS: '1000',
       },
     };
     const book = { BOOK: options.book === undefined ? undefined : 'on' };
@@ -127,13 +132,13 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         services.push(
           keep(
             await startOnFreePort(wantedPort, {
-              ...{ app, name, env: { ...own[app], ...settings, ...options.serviceEnv?.[app] } },
-              ...{
-                preload,
-                nodeArgs: options.nodeArgs?.[app],
-                checkout: options.checkout,
-                fromSources: options.fromSources,
-              },
+              app,
+              name,
+              env: { ...own[app], ...settings, ...options.serviceEnv?.[app] },
+              preload,
+              nodeArgs: options.nodeArgs?.[app],
+              checkout: options.checkout,
+              fromSources: options.fromSources,
               onLine: quiet ? undefined : (line) => void process.stderr.write(`${name} | ${line}\n`),
             }),
           ),

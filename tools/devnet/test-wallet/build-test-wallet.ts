@@ -9,7 +9,12 @@ export async function buildTestWallet(folder: string): Promise<string> {
   const outfile = join(folder, 'test-wallet.js');
   await build({
     entryPoints: [join(repositoryRoot(), 'tools', 'devnet', 'test-wallet', 'test-wallet.ts')],
-    ...{ outfile, bundle: true, minify: true, format: 'iife', target: ['es2022'], logLevel: 'warning' },
+    outfile,
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: ['es2022'],
+    logLevel: 'warning',
   });
   return outfile;
 }

@@ -72,7 +72,7 @@ export class LaneEnvironment implements ChecksTogether {
   readonly defaultPriorityFeeGwei: string = '1';
 
   problemsTogether(): string[] {
-    const { maxFeePerGas, maxPriorityFeePerGas } = this.fees();
+    const { maxFeePerGas, maxPriorityFeePerGas } = this.#fees();
     if (maxFeePerGas === 0n) return ['MAX_FEE_GWEI must be more than 0: no transaction could be sent.'];
     return maxPriorityFeePerGas > maxFeePerGas ? ['MAX_PRIORITY_FEE_GWEI must not be above MAX_FEE_GWEI.'] : [];
   }
@@ -80,7 +80,7 @@ export class LaneEnvironment implements ChecksTogether {
   /** @param stopWithinMs how long a lane waits for running work before it is released */
   laneSettings(stopWithinMs: number): Partial<LaneSettings> {
     return {
-      ...this.fees(),
+      ...this.#fees(),
       maxInFlight: this.laneMaxInFlight,
       confirmations: this.confirmations,
       pollMs: this.lanePollMs,
@@ -95,7 +95,7 @@ export class LaneEnvironment implements ChecksTogether {
     };
   }
 
-  private fees(): Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'defaultPriorityFeePerGas'> {
+  #fees(): Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'defaultPriorityFeePerGas'> {
     return {
       maxFeePerGas: parseGwei(this.maxFeeGwei),
       maxPriorityFeePerGas: parseGwei(this.maxPriorityFeeGwei),

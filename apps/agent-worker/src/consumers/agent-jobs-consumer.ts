@@ -152,7 +152,12 @@ async function submit(
     { journal, queue },
     // A parsed input is plain JSON.
     {
-      ...{ lane: entry.lane, wallet, operation, keyId, idempotencyKey, input: input as never },
+      lane: entry.lane,
+      wallet,
+      operation,
+      keyId,
+      idempotencyKey,
+      input: input as never,
       fingerprint: fingerprintOfJob(request),
     },
   );

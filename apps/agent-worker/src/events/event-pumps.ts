@@ -123,7 +123,9 @@ export class EventPumps {
     return consumeOutbox({
       pass: async () => (await this.#handOn(lane, consumer, wallet)).events.length === BATCH,
       onTrouble: (error) => this.options.onTrouble(describeTrouble(consumer, wallet, error)),
-      ...{ wakeable, signal, lookEveryMs: LOOK_EVERY_MS },
+      wakeable,
+      signal,
+      lookEveryMs: LOOK_EVERY_MS,
     });
   }
 

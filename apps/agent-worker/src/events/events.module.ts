@@ -57,7 +57,9 @@ function createPumps(
   webhooks: JobWebhooks,
 ): EventPumps {
   const pumps = new EventPumps({
-    ...{ journal, bell, consumers: [metrics, nestEvents, webhooks] },
+    journal,
+    bell,
+    consumers: [metrics, nestEvents, webhooks],
     onTrouble: (error) => troubles.report('', error),
     onTaken: createEventCounter(registry),
   });

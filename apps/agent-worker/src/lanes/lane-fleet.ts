@@ -49,12 +49,16 @@ export class LaneFleet implements OnModuleDestroy {
   #createRunner({ name, signer }: WorkerWallet, planning: JobPlanning): LaneRunner {
     const { lanes, redis, settlingStopMs } = this.environment;
     const runner: LaneRunner = new LaneRunner({
-      ...{ journal: this.journal, chain: this.connections.chain, signer, planner: planning },
+      journal: this.journal,
+      chain: this.connections.chain,
+      signer,
+      planner: planning,
       settings: lanes.laneSettings(settlingStopMs),
       judgeStep: (...asked) => planning.judgeStep(...asked),
       report: redis.book === 'on' ? reportJobTransaction : null,
       fills: lanes.nonceFillsPerHour === 0 ? null : { wallet: name, mostPerHour: lanes.nonceFillsPerHour },
-      ...{ owner: this.#owner, share: this.#share },
+      owner: this.#owner,
+      share: this.#share,
       whileHeld: runLaneTasks([
         takeWakeUps({
           connection: this.connections.consumerRedis,

@@ -24,8 +24,11 @@ describe('a worker with NONCE_FILLS_PER_HOUR', () => {
     // The transaction of another program was pending then, and is gone.
     await fixture.journal.adopt(lane, { pendingNonce: 1 });
     await fixture.startWorker({
-      ...{ WALLET_PRIVATE_KEY: privateKey, RPC_URL: `${fixture.chain.rpcUrl},${proxy.rpcUrl}`, BOOK: 'on' },
-      ...{ NONCE_FILLS_PER_HOUR: '1', STRANGER_AFTER_MS: '100' },
+      WALLET_PRIVATE_KEY: privateKey,
+      RPC_URL: `${fixture.chain.rpcUrl},${proxy.rpcUrl}`,
+      BOOK: 'on',
+      NONCE_FILLS_PER_HOUR: '1',
+      STRANGER_AFTER_MS: '100',
     });
     await waitFor('the nonce is used', async () => {
       await callRpc(fixture.chain.rpcUrl, 'anvil_mine', ['0x1']);

@@ -25,16 +25,30 @@ describe('a signed payment that is past its end', () => {
   const step: SignedStep = {
     ...planned,
     signs: { ...planned.signs, authorization: { ...authorization, validBefore: String(END) } },
-    ...{ nonce: null, attempts: [], mined: null, skipped: false, voided: false },
+    nonce: null,
+    attempts: [],
+    mined: null,
+    skipped: false,
+    voided: false,
     signature: { number: 2, signedAtMs: 0, bytes: BYTES },
   };
   const requirement: SignableRequirement = {
-    ...{ x402Version: 2, scheme: 'exact', network: 'eip155:1328', maxAmountRequired: '1000', payTo: authorization.to },
-    ...{ maxTimeoutSeconds: 60, asset: token.asset, extra: { name: 'USDC', version: '2' }, sent: {} },
+    x402Version: 2,
+    scheme: 'exact',
+    network: 'eip155:1328',
+    maxAmountRequired: '1000',
+    payTo: authorization.to,
+    maxTimeoutSeconds: 60,
+    asset: token.asset,
+    extra: { name: 'USDC', version: '2' },
+    sent: {},
   };
   const challenge = { url: 'http://shop.example/', requirement, fetchedAtMs: 0, idempotencyKey: 'key', signature: 2 };
   const job = {
-    ...{ id: 'j1', lane, stepIndex: 0, steps: [step] },
+    id: 'j1',
+    lane,
+    stepIndex: 0,
+    steps: [step],
     details: {
       'challenge-1': writeChallenge({ ...challenge, signature: 1, idempotencyKey: 'of the first' }),
       'challenge-2': writeChallenge(challenge),
@@ -59,7 +73,10 @@ describe('a signed payment that is past its end', () => {
       },
       journal: { putDetail: async ({ value }) => value },
       readClient: async () => client,
-      ...{ redeemWithinMs, attemptTimeoutMs: 1_000, lookEveryMs: 1, allowPrivateTargets: true },
+      redeemWithinMs,
+      attemptTimeoutMs: 1_000,
+      lookEveryMs: 1,
+      allowPrivateTargets: true,
     });
   };
 

@@ -54,7 +54,10 @@ describe('a worker that is killed during a payment', () => {
     const { rpcUrl, chainId } = fixture.chain;
     const owner = `worker-${workers.length}`;
     const task: PaymentWorkerTask = {
-      ...{ rpcUrl, chainId, owner, crashAt },
+      rpcUrl,
+      chainId,
+      owner,
+      crashAt,
       redisUrl: fixture.server.url,
       privateKey: fixture.privateKey,
       settings: QUICK,

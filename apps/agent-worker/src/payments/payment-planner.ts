@@ -88,7 +88,9 @@ export class PaymentPlanner {
     this.#web = createSafeFetch({ ...options, timeoutMs, maxResponseBytes: MAX_ANSWER_BYTES });
     this.#questions = new PriceQuestions({ fetch: this.#web.fetch, timeoutMs: priceTimeoutMs, patienceMs });
     this.answers = new PaymentAnswers({
-      ...{ ...options, attemptTimeoutMs, redeemWithinMs },
+      ...options,
+      attemptTimeoutMs,
+      redeemWithinMs,
       fetch: this.#web.fetch,
       readClient: async () => (await options.readContext()).client,
     });

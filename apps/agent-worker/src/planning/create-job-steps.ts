@@ -24,7 +24,11 @@ export function createJobStep(step: SettledStep, owner: Address): PlannedStep {
   const call = readAllowanceCall(step);
   const isOwn = step.approval !== undefined || call?.amount === 0n;
   return {
-    ...{ label, to, data, value, gas: gasLimit },
+    label,
+    to,
+    data,
+    value,
+    gas: gasLimit,
     ...(call && isOwn && { holdsIf: writeAllowanceCondition({ owner, ...call }) }),
     // Valid JSON, because it consists of texts and of the kit's error names.
     ...(failures && { failures: storeFailures(failures) }),

@@ -70,8 +70,12 @@ export function describeLimits(
   const find = (limits: readonly TokenLimit[], asset: string): string | null =>
     limits.find(({ token }) => nameAsset(token) === asset)?.amountBaseUnits.toString() ?? null;
   return [...tokens].map(([asset, { symbol, decimals }]) => ({
-    ...{ asset, symbol, decimals },
-    ...{ perOperation: find(perOperation, asset), perDay: find(perDay, asset), approvalAbove: find(above, asset) },
+    asset,
+    symbol,
+    decimals,
+    perOperation: find(perOperation, asset),
+    perDay: find(perDay, asset),
+    approvalAbove: find(above, asset),
   }));
 }
 

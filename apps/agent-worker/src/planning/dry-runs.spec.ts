@@ -62,7 +62,8 @@ describe('slow dry runs', () => {
     const { slow, dryRun } = createSlowDryRuns();
     const planning = { ...transferPlanning, dryRun };
     await fixture.startWorker({ WALLET_PRIVATE_KEY: wallet.privateKey }, () => ({
-      ...{ planning, stop: () => Promise.resolve() },
+      planning,
+      stop: () => Promise.resolve(),
     }));
     const workers: MessageClient<typeof PLAN_QUEUE> = client;
     const asked = { timeoutMs: 15_000, routingKey: 'main' };

@@ -54,11 +54,17 @@ describe('every operation of jobs', () => {
   const nativeBalance = (address: Hex = fixture.address) => fixture.client.getBalance({ address });
   const readMarket = (symbol: 'USDC' | 'WSEI' | 'WBTC', functionName: 'balanceOf' | 'borrowBalanceStored') =>
     fixture.client.readContract({
-      ...{ address: contracts().lending.markets[symbol], abi: marketAbi, functionName, args: [fixture.address] },
+      address: contracts().lending.markets[symbol],
+      abi: marketAbi,
+      functionName,
+      args: [fixture.address],
     });
   const freeMargin = () =>
     fixture.client.readContract({
-      ...{ address: contracts().perps, abi: perpsAbi, functionName: 'freeMargin', args: [fixture.address] },
+      address: contracts().perps,
+      abi: perpsAbi,
+      functionName: 'freeMargin',
+      args: [fixture.address],
     });
   const ownerOf = (tokenId: bigint) =>
     fixture.client.readContract({ address: contracts().nft, abi: erc721Abi, functionName: 'ownerOf', args: [tokenId] });
@@ -68,7 +74,9 @@ describe('every operation of jobs', () => {
     const count = await fixture.client.readContract({ ...manager, functionName: 'balanceOf', args: [fixture.address] });
     const read = (_: unknown, index: number) =>
       fixture.client.readContract({
-        ...{ address: manager.address, abi, functionName: 'tokenOfOwnerByIndex' },
+        address: manager.address,
+        abi,
+        functionName: 'tokenOfOwnerByIndex',
         args: [fixture.address, BigInt(index)],
       });
     return Promise.all(Array.from({ length: Number(count) }, read));

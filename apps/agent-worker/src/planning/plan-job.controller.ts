@@ -22,7 +22,7 @@ export class PlanJobController {
 
   @Answers(PLAN_JOB)
   async plan(@Payload() asked: PlanJobRequest): Promise<PlanJobReply> {
-    const { wallet, ...request } = this.parse(asked);
+    const { wallet, ...request } = this.#parse(asked);
     const planning = this.plannings.find(wallet);
     if (!planning) return { outcome: 'unavailable', reason: `this worker has no wallet ${wallet}` };
     const queue = AbortSignal.timeout(LONGEST_QUEUE_MS);
@@ -30,7 +30,7 @@ export class PlanJobController {
     return this.#turns.run(wallet, queue, () => planning.dryRun(request)).catch(() => BUSY);
   }
 
-  private parse(asked: PlanJobRequest): AgentJobRequest {
+  #parse(asked: PlanJobRequest): AgentJobRequest {
     try {
       return parseJobRequest(asked);
     } catch (error) {

@@ -21,15 +21,13 @@ describe('jobs that send refunds', () => {
     const { journal, lane } = fixture.lanes;
     const token = fixture.chain.asset;
     const input: RefundJobInput = {
-      ...{
-        refund: 'r1-1',
-        attempt: 1,
-        payment: 'tx:1:2:3',
-        token,
-        amount: '10000',
-        to: RECEIVER,
-        needsApproval: false,
-      },
+      refund: 'r1-1',
+      attempt: 1,
+      payment: 'tx:1:2:3',
+      token,
+      amount: '10000',
+      to: RECEIVER,
+      needsApproval: false,
       ...changes,
     };
     const jobId = id ?? nameRefundJob(lane, input);

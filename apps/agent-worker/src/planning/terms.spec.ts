@@ -32,9 +32,7 @@ describe('what a wallet may do', () => {
   const POSITION = { tokenA: 'USDC', tokenB: 'WSEI', amountA: '600', amountB: '20' };
   const asked = (jobId: string): Promise<JobRecord> => fixture.lanes.waitForState(jobId, 'AWAITING_APPROVAL');
   const agree = (job: JobRecord) =>
-    fixture.lanes.journal.approve({
-      ...{ jobId: job.id, floorsHash: job.approval!.floorsHash, approvedBy: 'key-2' },
-    });
+    fixture.lanes.journal.approve({ jobId: job.id, floorsHash: job.approval!.floorsHash, approvedBy: 'key-2' });
   /** Approves a job whose bounds no longer hold: it asks for an approval of new ones. */
   const askedAnew = async (before: JobRecord): Promise<JobRecord> => {
     await agree(before);

@@ -31,7 +31,10 @@ export class BookRefunds {
     const { durability, bookOutboxLimit: outboxLimit } = settings;
     const decimals = payment.assetDecimals;
     this.#ports = {
-      ...{ chain, outbox, journal, ledger: new Ledger({ redis, durability, book: { outboxLimit } }) },
+      chain,
+      outbox,
+      journal,
+      ledger: new Ledger({ redis, durability, book: { outboxLimit } }),
       readBookedSinceMs: () => readBookedSinceMs(redis),
       findWallet: async () => (await directory.find(REFUNDS_WALLET))?.lane ?? null,
       settings: {

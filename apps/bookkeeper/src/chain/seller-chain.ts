@@ -41,9 +41,16 @@ export class SellerChain implements OnApplicationShutdown {
     this.#asset = payment.assetAddress;
     this.#withinMs = chain.rpcTimeoutMs * chain.rpcUrl.length;
     this.#chain = connectChain({
-      ...{ urls: chain.rpcUrl, chainId: payment.chainId, timeoutMs: chain.rpcTimeoutMs },
-      ...{ batchSize: BATCH_SIZE, batchesInFlight: CONNECTIONS, observer: combineObservers(), nowMs },
-      ...{ maxResponseBytes: MAX_RESPONSE_BYTES, maxReceiptBytes: MAX_RESPONSE_BYTES, logRangeBlocks: NO_LOGS },
+      urls: chain.rpcUrl,
+      chainId: payment.chainId,
+      timeoutMs: chain.rpcTimeoutMs,
+      batchSize: BATCH_SIZE,
+      batchesInFlight: CONNECTIONS,
+      observer: combineObservers(),
+      nowMs,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      maxReceiptBytes: MAX_RESPONSE_BYTES,
+      logRangeBlocks: NO_LOGS,
     });
   }
 

@@ -140,7 +140,9 @@ describe('the console', () => {
 
   it('ends the sessions of a key that is revoked', async () => {
     const { key, token: own } = await new ApiKeyStore(fixture.redis).create({
-      ...{ name: 'leaves', scopes: ['operator:read'], wallets: [] },
+      name: 'leaves',
+      scopes: ['operator:read'],
+      wallets: [],
     });
     const headers = { cookie: cookieOf(await logIn(own)) };
     expect((await ask('/console/operator/health', { headers })).status).toBe(200);

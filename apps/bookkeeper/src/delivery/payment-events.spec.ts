@@ -27,7 +27,9 @@ import { PaymentWebhooks } from './payment-webhooks.js';
 const KEYS = 'tollgate:{api-keys}';
 const QUICK = {
   ALLOW_PRIVATE_TARGETS: 'true',
-  ...{ WEBHOOK_ATTEMPTS: '3', WEBHOOK_FIRST_RETRY_MS: '20', WEBHOOK_LONGEST_RETRY_MS: '100' },
+  WEBHOOK_ATTEMPTS: '3',
+  WEBHOOK_FIRST_RETRY_MS: '20',
+  WEBHOOK_LONGEST_RETRY_MS: '100',
 };
 
 describe('events of payments', () => {
@@ -107,7 +109,8 @@ describe('events of payments', () => {
     expect(idsAt(receiver).sort()).toEqual(ids.sort());
     const post = receiver.posts.find(({ body }) => body.includes('payment.refunded'));
     expect(JSON.parse(post!.body)).toMatchObject({
-      ...{ version: 1, type: 'payment.refunded' },
+      version: 1,
+      type: 'payment.refunded',
       payment: { id: late, state: 'refunded', amount: '10000', refunded: '4000' },
       refund: { refund: `refund-1 of ${late}`, amount: '4000', transaction: hashOf(900) },
     });

@@ -34,7 +34,11 @@ export class PaymentWebhooks implements OnApplicationShutdown {
     // Secrets are derived from the key of the closings.
     const key = environment.book.bookSigningKey.replace(/^0x/i, '').toLowerCase();
     this.webhooks = new Webhooks({
-      ...{ redis, subject: 'payments', registry, metrics: METRICS, settings: environment.webhooks },
+      redis,
+      subject: 'payments',
+      registry,
+      metrics: METRICS,
+      settings: environment.webhooks,
       secretOf: (targetId) => deriveWebhookSecret(key, targetId),
       rules: { allowPrivateTargets: environment.targets.allowPrivateTargets },
     });

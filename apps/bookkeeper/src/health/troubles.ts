@@ -94,7 +94,8 @@ export class Troubles {
 
   async #ofOutbox(): Promise<Trouble[]> {
     const other = this.drain.otherKeys.map((key) => ({
-      ...{ about: 'outbox', what: `The key ${key} of Redis is no stream: no process can report there.` },
+      about: 'outbox',
+      what: `The key ${key} of Redis is no stream: no process can report there.`,
       mend: 'Find out which program wrote it, and remove the key.',
     }));
     const { events, ageMs } = await this.drain.readLag();

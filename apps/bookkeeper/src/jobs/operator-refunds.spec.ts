@@ -79,7 +79,8 @@ describe('refunds', () => {
     await fixture.ledger.release(lease, { counted: true });
     const { body } = await ask(payment);
     expect(await fixture.ledger.claim(fixture.claimRequest(claim, 1_000_000))).toMatchObject({
-      ...{ outcome: 'refused', failure: 'payment_refunded' },
+      outcome: 'refused',
+      failure: 'payment_refunded',
     });
     await fixture.waitForRefund(body.id, 'refunded', token);
     // The book has the money once, under the name of the transfer.
@@ -268,7 +269,9 @@ describe('refunds', () => {
       const payment = await fixture.payRefused();
       const { id, job } = await fixture.waitUntilRead((await ask(payment)).body, token);
       const transaction = await transferTokens(fixture.chain, {
-        ...{ from: fixture.lane.address, to: fixture.payer, amountBaseUnits: PRICE },
+        from: fixture.lane.address,
+        to: fixture.payer,
+        amountBaseUnits: PRICE,
       });
       expect(await fixture.journal.cancel(job!)).toMatchObject({ outcome: 'done' });
       await fixture.base.redis.del(...(await fixture.base.redis.keys(`tollgate:{*}:job:${job}*`)));

@@ -141,7 +141,9 @@ describe('a refund that the chain does not carry out', () => {
     const { body } = await fixture.post(`/operator/refunds/${asked.id}/give-up`, token);
     expect(body).toMatchObject({ state: 'given_up' });
     expect(await read<RefundPreview>(`payments/${payment}/refund`)).toMatchObject({
-      ...{ number: 2, left: String(PRICE), recipient: { kind: 'contract' } },
+      number: 2,
+      left: String(PRICE),
+      recipient: { kind: 'contract' },
     });
     const listOwed = async () => (await read<PaymentPage>('payments?owed=true')).payments.map(({ id }) => id);
     expect(await listOwed()).toContain(payment);

@@ -50,7 +50,10 @@ export class BookController {
     const completeFromMs = await readCompleteFrom(database);
     const gaps = await database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
     return {
-      ...{ well: troubles.length === 0, troubles, kind: database.kind, ...row },
+      well: troubles.length === 0,
+      troubles,
+      kind: database.kind,
+      ...row,
       since: row.since.toISOString(),
       completeFrom: completeFromMs === null ? null : new Date(completeFromMs).toISOString(),
       unreadEvents: unread,

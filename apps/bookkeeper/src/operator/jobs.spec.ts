@@ -13,8 +13,15 @@ const LANE = createLaneId(1328, `0x${'ab'.repeat(20)}`);
 const RELAYER = createLaneId(1328, `0x${'cd'.repeat(20)}`);
 const FLOORS = { spends: {}, receives: {}, recipients: [] };
 const PLAN = {
-  ...{ summary: 'Send 0.5', preview: 'Send 0.5', spends: [], receives: [], recipients: [], warnings: [] },
-  ...{ slippageBps: null, floorsHash: 'floors-1', needsApproval: true },
+  summary: 'Send 0.5',
+  preview: 'Send 0.5',
+  spends: [],
+  receives: [],
+  recipients: [],
+  warnings: [],
+  slippageBps: null,
+  floorsHash: 'floors-1',
+  needsApproval: true,
 };
 
 describe('the operator API for jobs and accounts', () => {
@@ -74,8 +81,13 @@ describe('the operator API for jobs and accounts', () => {
   let submitted = 0;
   async function submit(keyId = 'key-1'): Promise<string> {
     const result = await journal.submit({
-      ...{ lane: LANE, operation: 'transfer', wallet: 'main', input: { amount: '0.5', to: RELAYER.address } },
-      ...{ keyId, idempotencyKey: `job-${++submitted}`, fingerprint: `print-${submitted}` },
+      lane: LANE,
+      operation: 'transfer',
+      wallet: 'main',
+      input: { amount: '0.5', to: RELAYER.address },
+      keyId,
+      idempotencyKey: `job-${++submitted}`,
+      fingerprint: `print-${submitted}`,
     });
     if (result.outcome !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(result)}`);
     return result.jobId;

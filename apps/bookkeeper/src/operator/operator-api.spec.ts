@@ -254,7 +254,10 @@ describe('the operator API', () => {
 
   it('says what the seller is paid in, and sums up the last hour', async () => {
     expect(await (await get('/operator/seller')).json()).toEqual({
-      ...{ network: 'chain-testnet', chainId: 1328, payTo: PAY_TO, explorerUrl: 'https://explorer.example' },
+      network: 'chain-testnet',
+      chainId: 1328,
+      payTo: PAY_TO,
+      explorerUrl: 'https://explorer.example',
       asset: { address: ASSET, symbol: 'USDC', decimals: 6 },
     });
     const summary = (await (await get('/operator/summary')).json()) as { points: unknown[] };
@@ -264,7 +267,9 @@ describe('the operator API', () => {
 
   it('says when the book changes, and ends with the key', async () => {
     const { key, token } = await new ApiKeyStore(fixture.redis).create({
-      ...{ name: 'watches', scopes: ['operator:read'], wallets: [] },
+      name: 'watches',
+      scopes: ['operator:read'],
+      wallets: [],
     });
     const response = await get('/operator/changes', token);
     expect(response.headers.get('content-type')).toBe('text/event-stream');

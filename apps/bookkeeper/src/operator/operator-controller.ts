@@ -195,7 +195,9 @@ function describeAct(request: FastifyRequest, action: string) {
   const [named] = Object.values(params as Record<string, string>);
   const subject = named ?? paymentOf(body) ?? 'book';
   return {
-    ...{ keyId: callerOf(request).id, action, requestId },
+    keyId: callerOf(request).id,
+    action,
+    requestId,
     subject: subject.replace(/\p{Cc}/gu, '?').slice(0, MAX_SUBJECT),
     details: body === undefined || body === null ? {} : { body: JSON.stringify(body, withoutPath).slice(0, MAX_BODY) },
   };

@@ -38,8 +38,11 @@ export class SummaryController {
     const { payment, explorer } = this.environment;
     const { network, chainId, assetAddress, assetSymbol: symbol, assetDecimals: decimals, payTo } = payment;
     return {
-      ...{ network, chainId, asset: { address: assetAddress.toLowerCase(), symbol, decimals } },
-      ...{ payTo: payTo.toLowerCase(), explorerUrl: explorer.explorerUrl?.replace(/\/+$/, '') ?? null },
+      network,
+      chainId,
+      asset: { address: assetAddress.toLowerCase(), symbol, decimals },
+      payTo: payTo.toLowerCase(),
+      explorerUrl: explorer.explorerUrl?.replace(/\/+$/, '') ?? null,
     };
   }
 

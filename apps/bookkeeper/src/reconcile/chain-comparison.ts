@@ -173,7 +173,11 @@ function toPage({ transfers, toBlock, toHash, toTimeMs }: TransferPage, { recipi
       // To oneself: nothing arrived.
       .filter(({ from }) => from !== recipient)
       .map(({ txHash, logIndex, blockNumber, from, amountBaseUnits, blockTimeMs }) => ({
-        ...{ transaction: txHash, logIndex, blockNumber, payer: from, amount: String(amountBaseUnits) },
+        transaction: txHash,
+        logIndex,
+        blockNumber,
+        payer: from,
+        amount: String(amountBaseUnits),
         atMs: blockTimeMs,
       })),
     end: { number: toBlock, hash: toHash },

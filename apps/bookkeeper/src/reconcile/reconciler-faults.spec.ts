@@ -94,7 +94,8 @@ describe('reconciling while something fails', () => {
     >;
     const gas = BigInt(receipt['gasUsed'] ?? '0') * BigInt(receipt['effectiveGasPrice'] ?? '0');
     expect(await readNative()).toEqual({
-      ...{ [`gas:${relayer()}`]: gas, [`jobs:${relayer()}`]: 7n },
+      [`gas:${relayer()}`]: gas,
+      [`jobs:${relayer()}`]: 7n,
       [`chain:${fixture.chain.chainId}:${relayer()}`]: -gas - 7n,
     });
   });
@@ -114,7 +115,8 @@ describe('reconciling while something fails', () => {
     await waitFor('the gas is corrected', async () => (await readNative())[`gas:${sender}`] === gas);
     expect(await readNative()).toEqual({
       ...before,
-      ...{ [`gas:${sender}`]: gas, [`chain:${fixture.chain.chainId}:${sender}`]: -gas },
+      [`gas:${sender}`]: gas,
+      [`chain:${fixture.chain.chainId}:${sender}`]: -gas,
     });
   });
 });

@@ -53,7 +53,8 @@ describe('reconciling the book with the chain', () => {
     const transaction = await fixture.pay(7_000n);
     const id = fixture.nameOf(transaction);
     expect(await changesOf(() => fixture.waitForState(id, 'unclaimed'))).toEqual({
-      ...{ [holder]: 7_000n, 'owed:unclaimed': -7_000n },
+      [holder]: 7_000n,
+      'owed:unclaimed': -7_000n,
     });
     expect(await fixture.findPayment(id)).toMatchObject({ payer: fixture.payer(), amount: '7000', transaction });
     const claimed = changesOf(async () => {
@@ -74,11 +75,13 @@ describe('reconciling the book with the chain', () => {
     });
     expect(await claimed).toEqual({ 'owed:unclaimed': 3_000n, 'revenue:/api/weather': -3_000n });
     expect(await fixture.findPayment(fixture.nameOf(transaction))).toMatchObject({
-      ...{ state: 'withdrawn', reason: `booked as ${id}` },
+      state: 'withdrawn',
+      reason: `booked as ${id}`,
     });
     // Its money has bought an answer under the other name.
     expect(await fixture.refund(fixture.nameOf(transaction))).toMatchObject({
-      ...{ status: 409, body: { code: 'refund_refused', reason: 'withdrawn', detail: expect.stringContaining(id) } },
+      status: 409,
+      body: { code: 'refund_refused', reason: 'withdrawn', detail: expect.stringContaining(id) },
     });
     expect(await fixture.get('/operator/refunds')).toMatchObject({ refunds: [] });
     expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);

@@ -126,7 +126,12 @@ async function findTransaction(
   const [[receipt], block] = await Promise.all([history.readReceipts([sent.txHash]), history.readBlock(high)]);
   if (!receipt || block === null) return null;
   return {
-    ...{ chainId, hash: sent.txHash, sender: address, nonce, blockNumber: high, atMs: block.timeMs },
+    chainId,
+    hash: sent.txHash,
+    sender: address,
+    nonce,
+    blockNumber: high,
+    atMs: block.timeMs,
     gasCost: receipt.gasUsed * (receipt.effectiveGasPrice ?? 0n),
     value: receipt.status === 'success' ? sent.value : 0n,
   };

@@ -120,10 +120,20 @@ export class OperatorWallets {
         const refundable =
           name === REFUNDS_WALLET && tokens !== null ? await this.#readRefundable(tokens, limits) : null;
         return {
-          ...{ role, name, ...lane, nextNonce: status.nextNonce, openJobs: status.openJobs },
-          ...{ inFlight: status.unminedSteps, paused: status.paused, frozen: status.frozen, gap },
-          ...{ balanceWei: balance?.toString() ?? null, tokenBalance: tokens?.toString() ?? null },
-          ...{ refundable: refundable?.toString() ?? null, heldBy: holderOf(status.lease), limits },
+          role,
+          name,
+          ...lane,
+          nextNonce: status.nextNonce,
+          openJobs: status.openJobs,
+          inFlight: status.unminedSteps,
+          paused: status.paused,
+          frozen: status.frozen,
+          gap,
+          balanceWei: balance?.toString() ?? null,
+          tokenBalance: tokens?.toString() ?? null,
+          refundable: refundable?.toString() ?? null,
+          heldBy: holderOf(status.lease),
+          limits,
         };
       }),
     );

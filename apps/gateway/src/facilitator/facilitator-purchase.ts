@@ -162,7 +162,9 @@ class FacilitatorClaimedPurchase implements ClaimedPurchase<SettleResponse, Sett
     const { question, isForOther } = this.parts;
     const { terms, payment, requestId } = question;
     return {
-      ...{ requestId, route: 'facilitator', method: 'POST' },
+      requestId,
+      route: 'facilitator',
+      method: 'POST',
       scheme: signedSchemeOf(payment),
       network: caip2Of(terms.chainId),
       chainId: terms.chainId,
@@ -170,7 +172,10 @@ class FacilitatorClaimedPurchase implements ClaimedPurchase<SettleResponse, Sett
       payTo: lowerHex(terms.payTo),
       ...(isForOther && { forOther: true }),
       payer: this.claim.payer,
-      ...{ amount: this.#amount, price: this.#amount, transaction, logIndex: null },
+      amount: this.#amount,
+      price: this.#amount,
+      transaction,
+      logIndex: null,
     };
   }
 

@@ -38,7 +38,12 @@ function askV1({ nonce = createHash(), payTo = PAY_TO, asset = ASSET, amount = '
   const { scheme = 'exact', network = V1 } = wish;
   const texts = { resource: 'https://shop.example/', description: '', mimeType: '' };
   const paymentRequirements = {
-    ...{ scheme, network, asset, payTo, maxAmountRequired: amount, maxTimeoutSeconds: 60 },
+    scheme,
+    network,
+    asset,
+    payTo,
+    maxAmountRequired: amount,
+    maxTimeoutSeconds: 60,
     ...texts,
   };
   const paymentPayload = { x402Version: 1, scheme, network, payload: payloadOf(nonce, payTo, amount) };
@@ -315,10 +320,7 @@ describe('the facilitator', () => {
     for (const path of ['verify', 'settle']) {
       const response = await post(path, body);
       expect(response.headers.get('content-type')).toContain('application/problem+json');
-      expect(await response.json()).toMatchObject({
-        ...{ status: 400, code: 'request_invalid', detail },
-        problems: [detail],
-      });
+      expect(await response.json()).toMatchObject({ status: 400, code: 'request_invalid', detail, problems: [detail] });
     }
   });
 
@@ -416,7 +418,9 @@ describe('the facilitator with other settings', () => {
 
   it('limits the requests of one address', async () => {
     const gateway = await startGateway(server.url, [], {
-      ...{ FACILITATOR: 'true', FACILITATOR_PAY_TO: STRANGER, FACILITATOR_RATE_LIMIT_PER_MINUTE: '2' },
+      FACILITATOR: 'true',
+      FACILITATOR_PAY_TO: STRANGER,
+      FACILITATOR_RATE_LIMIT_PER_MINUTE: '2',
     });
     for (let turn = 0; turn < 2; turn++) expect((await post(gateway.url)).status).toBe(401);
     expect(await readProblem(await post(gateway.url))).toEqual([429, 'too_many_requests']);

@@ -8,7 +8,10 @@ const PUBLIC_URL = 'https://api.example/gate';
 const routes = [
   createRoute(() => answerJson('fine')),
   createRoute(() => answerJson('7'), {
-    ...{ path: '/v1/quotes/:symbol', methods: ['GET', 'POST'], priceBaseUnits: 2500n, description: 'A quote' },
+    path: '/v1/quotes/:symbol',
+    methods: ['GET', 'POST'],
+    priceBaseUnits: 2500n,
+    description: 'A quote',
   }),
 ];
 const REFERENCE = expect.any(String) as unknown;
@@ -50,8 +53,13 @@ describe('the list of paid resources', () => {
     const header = Buffer.from(challenge.headers.get('payment-required')!, 'base64').toString();
     const { resource, accepts } = JSON.parse(header) as PaymentRequiredV2;
     expect(weather).toEqual({
-      ...{ resource: resource.url, description: resource.description, mimeType: resource.mimeType },
-      ...{ type: 'http', x402Version: 2, accepts: weather!.accepts, metadata: { methods: ['GET'] } },
+      resource: resource.url,
+      description: resource.description,
+      mimeType: resource.mimeType,
+      type: 'http',
+      x402Version: 2,
+      accepts: weather!.accepts,
+      metadata: { methods: ['GET'] },
       lastUpdated: new Date(weather!.lastUpdated).toISOString(),
     });
     const withReference = weather!.accepts.map((terms) => {
@@ -60,7 +68,8 @@ describe('the list of paid resources', () => {
     });
     expect(accepts).toEqual(withReference);
     expect(quotes).toMatchObject({
-      ...{ resource: `${PUBLIC_URL}/v1/quotes/:symbol`, metadata: { methods: ['GET', 'POST'] } },
+      resource: `${PUBLIC_URL}/v1/quotes/:symbol`,
+      metadata: { methods: ['GET', 'POST'] },
       accepts: [{ amount: '2500' }],
     });
   });

@@ -48,7 +48,9 @@ export class ResourceListing {
         : routes.map((route) => {
             const item: DiscoveredResource = {
               ...describe(route, publicOriginOf(publicUrl).url + route.path, settings),
-              ...{ type: 'http', lastUpdated, metadata: { methods: route.methods } },
+              type: 'http',
+              lastUpdated,
+              metadata: { methods: route.methods },
             };
             return (relayer) => (route.isMetered === true && relayer !== null ? addMeteredOption(item, relayer) : item);
           });

@@ -64,7 +64,9 @@ export class ServedTerms {
   #termsFor({ payTo, amountBaseUnits }: RequirementTerms, { asset, name, version }: SignedAsset): SignedPaymentTerms {
     return {
       chainId: this.#chainId,
-      ...{ asset, assetName: name, assetVersion: version },
+      asset,
+      assetName: name,
+      assetVersion: version,
       payTo,
       priceBaseUnits: amountBaseUnits,
     };

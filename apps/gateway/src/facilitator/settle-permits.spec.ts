@@ -27,7 +27,12 @@ interface Wish {
 function ask({ scheme = 'upto', amount = MOST, nonce = BigInt(createHash()) }: Wish = {}) {
   const isMetered = scheme === 'upto';
   const paymentRequirements = {
-    ...{ scheme, network: NETWORK, asset: ASSET, amount, payTo: PAY_TO, maxTimeoutSeconds: 60 },
+    scheme,
+    network: NETWORK,
+    asset: ASSET,
+    amount,
+    payTo: PAY_TO,
+    maxTimeoutSeconds: 60,
     extra: { name: 'USDC', version: '2', assetTransferMethod: 'permit2' },
   };
   const permit2Authorization = {
@@ -54,7 +59,9 @@ describe('the facilitator settling permits', () => {
     server = await borrowRedis();
     relay = await startRelay(server.url);
     gateway = await startGateway(server.url, [], {
-      ...{ FACILITATOR: 'true', FACILITATOR_PAY_TO: PAY_TO, FACILITATOR_MIN_BASE_UNITS: '1' },
+      FACILITATOR: 'true',
+      FACILITATOR_PAY_TO: PAY_TO,
+      FACILITATOR_MIN_BASE_UNITS: '1',
     });
   });
 
@@ -127,9 +134,7 @@ describe('the facilitator settling permits', () => {
 
     it('settles another amount once the first has failed', async () => {
       const nonce = BigInt(createHash());
-      relay.settlements.set(nonce.toString(), () => ({
-        ...{ outcome: 'failed', failure: 'balance_too_low', txHash: null },
-      }));
+      relay.settlements.set(nonce.toString(), () => ({ outcome: 'failed', failure: 'balance_too_low', txHash: null }));
       expect(await settle(ask({ amount: '7', nonce }))).toMatchObject({ success: false });
       relay.settlements.clear();
       expect(await settle(ask({ amount: '5', nonce }))).toMatchObject({ success: true, amount: '5' });
@@ -208,10 +213,7 @@ describe('the facilitator without a submitted transaction', () => {
   });
 
   function askTransfer(nonce = createHash()) {
-    const authorization = {
-      ...{ from: PAYER, to: PAY_TO, value: MOST, nonce },
-      ...{ validAfter: '0', validBefore: '9999999999' },
-    };
+    const authorization = { from: PAYER, to: PAY_TO, value: MOST, nonce, validAfter: '0', validBefore: '9999999999' };
     const question = ask({ scheme: 'exact' });
     const payload = { signature: `0x${'12'.repeat(65)}`, authorization };
     return { ...question, paymentPayload: { ...question.paymentPayload, payload } };

@@ -63,15 +63,29 @@ function createData(parts: PayPageParts, request: PageRequest, base: string): Pa
   const { reference, route, resource } = request;
   const { priceBaseUnits, settle } = route;
   const ticket = parts.tickets.create({
-    ...{ lock: lockOf(reference), path: resource, priceBaseUnits, asset: token.address, payTo, chainId: chain.id },
-    ...{ network, expiresAtMs: Date.now() + maxTimeoutSeconds * 1000 },
+    lock: lockOf(reference),
+    path: resource,
+    priceBaseUnits,
+    asset: token.address,
+    payTo,
+    chainId: chain.id,
+    network,
+    expiresAtMs: Date.now() + maxTimeoutSeconds * 1000,
   });
   return {
-    ...{ kind: 'pay', chain, token, payTo, network, reference, base },
+    kind: 'pay',
+    chain,
+    token,
+    payTo,
+    network,
+    reference,
+    base,
     amountBaseUnits: priceBaseUnits.toString(),
     secondsLeft: maxTimeoutSeconds,
     ticketUrl: ticket === null ? null : `${base}/pay/${ticket}`,
-    ...{ signs: parts.signs, receiptSeconds: parts.receiptSeconds, settlesFirst: settle === 'before' },
+    signs: parts.signs,
+    receiptSeconds: parts.receiptSeconds,
+    settlesFirst: settle === 'before',
   };
 }
 

@@ -90,7 +90,9 @@ function decode(content: Buffer): TicketTerms | null {
     lock: hexAt(5, 32),
     path: content.toString('latin1', pathAt),
     priceBaseUnits: BigInt(hexAt(37, 16)),
-    ...{ asset, payTo, chainId: content.readUIntBE(93, 6) },
+    asset,
+    payTo,
+    chainId: content.readUIntBE(93, 6),
     network: content.toString('latin1', FIXED_BYTES, pathAt),
     expiresAtMs: content.readUInt32BE(1) * 1000,
   };

@@ -179,7 +179,12 @@ function renderTicketPage(
   const { chain, token, payment } = terms;
   const { lock, path, priceBaseUnits, expiresAtMs } = ticket;
   const data: TicketPageData = {
-    ...{ kind: 'ticket', chain, token, payTo: payment.payTo, base, lock },
+    kind: 'ticket',
+    chain,
+    token,
+    payTo: payment.payTo,
+    base,
+    lock,
     amountBaseUnits: priceBaseUnits.toString(),
     secondsLeft: Math.floor((expiresAtMs - nowMs) / 1000),
   };

@@ -10,9 +10,7 @@ import type { AnswerOrigin, ProblemAnswer, ResourceAnswer } from './answer/answe
 export class PaywallCounters {
   unpaid = 0;
   readonly refusals = new Map<PaymentFailure | 'sign_in_refused', number>();
-  readonly answers: Record<AnswerOrigin, number> = {
-    ...{ paid: 0, replayed: 0, reproduced: 0, released: 0, revisited: 0 },
-  };
+  readonly answers: Record<AnswerOrigin, number> = { paid: 0, replayed: 0, reproduced: 0, released: 0, revisited: 0 };
   /** Problem responses (problem+json), by code. */
   readonly problems = new Map<string, number>();
 

@@ -94,7 +94,10 @@ export class PaywallLog {
 
   visitFailed(error: unknown, { endpoint, signIn }: Visit, requestId: string): void {
     this.#logger.error({
-      ...{ msg: 'a revisit failed', requestId, route: endpoint.route.path, payer: signIn.address },
+      msg: 'a revisit failed',
+      requestId,
+      route: endpoint.route.path,
+      payer: signIn.address,
       err: error,
     });
   }

@@ -231,7 +231,9 @@ describe('a signed payment', () => {
   it('by MPP is accepted for a challenge that was issued under another policy', async () => {
     const start = (PAYMENT_POLICY: string) =>
       startGateway(redis.url, [createRoute(resource)], {
-        ...{ SIGNED_PAYMENTS: 'true', PUBLIC_URL: 'https://api.example', PAYMENT_POLICY },
+        SIGNED_PAYMENTS: 'true',
+        PUBLIC_URL: 'https://api.example',
+        PAYMENT_POLICY,
       });
     const [transfer, bound] = [await start('transfer'), await start('bound')];
     for (const [asked, paid] of [

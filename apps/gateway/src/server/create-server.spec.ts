@@ -108,7 +108,9 @@ describe('a client that half-closes its connection after its requests', () => {
     ],
   ])('gets all answers over %s, and its connection is closed', async (_scheme, settings, open) => {
     const { server, completeRoutes } = createServer(readEnvironment(ServerEnvironment, settings), {
-      ...{ free: ['/slow'], operational: [], guarded: [] },
+      free: ['/slow'],
+      operational: [],
+      guarded: [],
     });
     let answer = (): void => undefined;
     const asked = new Promise<void>((resolve) => {

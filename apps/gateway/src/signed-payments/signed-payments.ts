@@ -121,7 +121,11 @@ export class SignedPayments {
     const { requestId, clientAddress, terms, payment, validForMs } = question;
     const deadlineMs = this.parts.ledger.nowMs() + this.settings.verifyDeadlineMs;
     return {
-      ...{ requestId, deadlineMs, terms, payment, clientAddress: clientNetwork(clientAddress) },
+      requestId,
+      deadlineMs,
+      terms,
+      payment,
+      clientAddress: clientNetwork(clientAddress),
       ...(validForMs !== undefined && { validForMs }),
     };
   }
@@ -130,7 +134,8 @@ export class SignedPayments {
     const { verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs } = this.settings;
     try {
       return await this.parts.verifier.ask(VERIFY_SIGNED_PAYMENT, request, {
-        ...{ timeoutMs, retryAfterMs },
+        timeoutMs,
+        retryAfterMs,
         requestId: request.requestId,
       });
     } catch (error) {

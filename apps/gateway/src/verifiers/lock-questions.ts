@@ -37,8 +37,12 @@ export class LockQuestions {
     this.#asked += 1;
     const { verifier, terms, verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
     const request = {
-      ...{ ...question, ...terms, deadlineMs: nowMs() + timeoutMs, priceBaseUnits: priceBaseUnits.toString() },
-      ...{ txHash: lowerHex(txHash), clientAddress: clientNetwork(question.clientAddress) },
+      ...question,
+      ...terms,
+      deadlineMs: nowMs() + timeoutMs,
+      priceBaseUnits: priceBaseUnits.toString(),
+      txHash: lowerHex(txHash),
+      clientAddress: clientNetwork(question.clientAddress),
     };
     try {
       const options = { timeoutMs, retryAfterMs, requestId: question.requestId };

@@ -73,10 +73,10 @@ export class VerifierEnvironment implements ChecksTogether {
   @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
 
   problemsTogether(): string[] {
-    return [...this.problemsOfRelayers(), ...this.problemsOfBudgets()];
+    return [...this.#problemsOfRelayers(), ...this.#problemsOfBudgets()];
   }
 
-  private problemsOfRelayers(): string[] {
+  #problemsOfRelayers(): string[] {
     const { payTo, paymentPolicy } = this.payment;
     const { signers } = this.settlement;
     const problems: string[] = [];
@@ -93,7 +93,7 @@ export class VerifierEnvironment implements ChecksTogether {
     return problems;
   }
 
-  private problemsOfBudgets(): string[] {
+  #problemsOfBudgets(): string[] {
     const problems: string[] = [];
     if (this.contractWallets.contractWalletBurnGasPerHour < this.settlement.settleGasCap) {
       problems.push(

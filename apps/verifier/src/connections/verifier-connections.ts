@@ -129,15 +129,15 @@ export class VerifierConnectionsModule {
  * thousands of lines.
  */
 class RpcTroubleLog implements ChainObserver {
-  private readonly logger = new Logger('Chain');
-  private readonly failing = new Set<string>();
+  readonly #logger = new Logger('Chain');
+  readonly #failing = new Set<string>();
 
   batchEnded({ host, trouble }: EndedBatch): void {
     if (trouble === 'none') {
-      if (this.failing.delete(host)) this.logger.log(`the RPC server ${host} answers again`);
-    } else if (!this.failing.has(host)) {
-      this.failing.add(host);
-      this.logger.warn(`the RPC server ${host} fails: ${trouble}`);
+      if (this.#failing.delete(host)) this.#logger.log(`the RPC server ${host} answers again`);
+    } else if (!this.#failing.has(host)) {
+      this.#failing.add(host);
+      this.#logger.warn(`the RPC server ${host} fails: ${trouble}`);
     }
   }
 

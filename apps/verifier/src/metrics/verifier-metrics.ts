@@ -13,11 +13,11 @@ export class VerifierMetrics implements ChainObserver {
   /** `payment` is the kind of payment that was shown. */
   readonly verifications: Counter<'outcome' | 'failure' | 'payment'>;
   readonly verificationSeconds: Histogram<'payment'>;
-  private readonly batches: Counter<'host' | 'trouble'>;
-  private readonly batchLookups: Histogram;
-  private readonly batchSeconds: Histogram<'host'>;
-  private readonly lookupsQueued: Gauge;
-  private readonly batchesInFlight: Gauge;
+  readonly #batches: Counter<'host' | 'trouble'>;
+  readonly #batchLookups: Histogram;
+  readonly #batchSeconds: Histogram<'host'>;
+  readonly #lookupsQueued: Gauge;
+  readonly #batchesInFlight: Gauge;
 
   constructor(@Inject(Registry) registry: Registry) {
     const registers = [registry];
@@ -36,42 +36,46 @@ export class VerifierMetrics implements ChainObserver {
       buckets: SECONDS,
       registers,
     });
-    this.batches = new Counter({
+    this.#batches = new Counter({
       name: 'tollgate_rpc_batches_total',
       help: 'JSON-RPC batches by server and trouble (none: it was answered).',
       labelNames: ['host', 'trouble'],
       registers,
     });
-    this.batchLookups = new Histogram({
+    this.#batchLookups = new Histogram({
       name: 'tollgate_rpc_batch_lookups',
       help: 'Look-ups in one batch.',
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
       registers,
     });
-    this.batchSeconds = new Histogram({
+    this.#batchSeconds = new Histogram({
       name: 'tollgate_rpc_batch_seconds',
       help: 'From sending a batch to its answer or failure.',
       labelNames: ['host'],
       buckets: SECONDS,
       registers,
     });
-    this.lookupsQueued = new Gauge({
+    this.#lookupsQueued = new Gauge({
       name: 'tollgate_rpc_lookups_queued',
       help: 'Look-ups that wait for a free batch.',
       registers,
     });
-    this.batchesInFlight = new Gauge({ name: 'tollgate_rpc_batches_in_flight', help: 'Batches in flight.', registers });
+    this.#batchesInFlight = new Gauge({
+      name: 'tollgate_rpc_batches_in_flight',
+      help: 'Batches in flight.',
+      registers,
+    });
   }
 
   batchEnded({ host, lookups, seconds, trouble }: EndedBatch): void {
-    this.batches.inc({ host, trouble });
-    this.batchLookups.observe(lookups);
-    this.batchSeconds.observe({ host }, seconds);
+    this.#batches.inc({ host, trouble });
+    this.#batchLookups.observe(lookups);
+    this.#batchSeconds.observe({ host }, seconds);
   }
 
   queueChanged(lookupsQueued: number, batchesInFlight: number): void {
-    this.lookupsQueued.set(lookupsQueued);
-    this.batchesInFlight.set(batchesInFlight);
+    this.#lookupsQueued.set(lookupsQueued);
+    this.#batchesInFlight.set(batchesInFlight);
   }
 }
 

@@ -67,8 +67,11 @@ export class SettlementService {
     this.#laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
     const { durability, bookLimit } = redis;
     const journal = new Journal({
-      ...{ redis: this.#redis, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT },
-      ...{ durability, bookLimit },
+      redis: this.#redis,
+      fleet: RELAYER_FLEET,
+      jobsKept: JOBS_KEPT,
+      durability,
+      bookLimit,
     });
     this.journal = journal;
     const onTrouble = (error: unknown) => troubles.report(null, error);
@@ -78,7 +81,12 @@ export class SettlementService {
     const multicall3 = lowerHex(settlement.multicall3Address);
     const simulation = new Simulation({
       gasCaps: { calls: gasCap, deployments: BigInt(deployments.gasCap) },
-      ...{ batcher, chainId: payment.chainId, multicall3, fees, gas, nowMs },
+      batcher,
+      chainId: payment.chainId,
+      multicall3,
+      fees,
+      gas,
+      nowMs,
     });
     this.parts = {
       chainId: payment.chainId,
@@ -96,7 +104,15 @@ export class SettlementService {
       waitMs: settlement.settleWaitMs,
       windowMs: rules.memoryMs,
       closing: this.#closing.signal,
-      ...{ journal, jobs, simulation, gas, wallets, deployments, assets, nowMs, onTrouble },
+      journal,
+      jobs,
+      simulation,
+      gas,
+      wallets,
+      deployments,
+      assets,
+      nowMs,
+      onTrouble,
     };
     const settleWithinMs = shutdown.shutdownTimeoutMs * SETTLING_SHARE;
     this.queue = new SettleQueue({
@@ -113,7 +129,12 @@ export class SettlementService {
       batchWaitMs: settlement.settleBatchWaitMs,
       isBooked: redis.book === 'on',
       onTrouble: (relayer, error) => troubles.report(relayer, error),
-      ...{ journal, simulation, wallets, jobs, metrics, nowMs },
+      journal,
+      simulation,
+      wallets,
+      jobs,
+      metrics,
+      nowMs,
     });
   }
 

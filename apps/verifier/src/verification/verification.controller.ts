@@ -24,8 +24,8 @@ import { TokenDomains } from '../settings/token-domains.js';
 
 @Controller()
 export class VerificationController implements OnApplicationShutdown {
-  private readonly logger = new Logger('Verification');
-  private readonly refusals = new SampledLogger('Verification');
+  readonly #logger = new Logger('Verification');
+  readonly #refusals = new SampledLogger('Verification');
 
   constructor(
     @Inject(PaymentVerifier) private readonly verifier: PaymentVerifier,
@@ -42,8 +42,8 @@ export class VerificationController implements OnApplicationShutdown {
     const startedAtMs = performance.now();
     const fault = this.askers.findFault(request);
     const verdict = fault ?? (await this.verifier.verify(request));
-    this.count('transaction', verdict, startedAtMs);
-    if (fault === null) this.log({ txHash: request.txHash }, verdict, request);
+    this.#count('transaction', verdict, startedAtMs);
+    if (fault === null) this.#log({ txHash: request.txHash }, verdict, request);
     return verdict;
   }
 
@@ -52,8 +52,8 @@ export class VerificationController implements OnApplicationShutdown {
     const startedAtMs = performance.now();
     const fault = this.askers.findFault(request);
     const verdict = fault ?? (await this.signedVerifier.verify(request));
-    this.count(request.payment.kind, verdict, startedAtMs);
-    if (fault === null) this.log(nameSignedPayment(request.payment), verdict, request);
+    this.#count(request.payment.kind, verdict, startedAtMs);
+    if (fault === null) this.#log(nameSignedPayment(request.payment), verdict, request);
     return verdict;
   }
 
@@ -81,10 +81,10 @@ export class VerificationController implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    this.refusals.flush();
+    this.#refusals.flush();
   }
 
-  private count(
+  #count(
     payment: 'transaction' | SignedPayment['kind'],
     verdict: VerifyPaymentVerdict | SignedPaymentVerdict,
     startedAtMs: number,
@@ -93,19 +93,19 @@ export class VerificationController implements OnApplicationShutdown {
     this.metrics.verificationSeconds.observe({ payment }, (performance.now() - startedAtMs) / 1000);
   }
 
-  private log(
+  #log(
     payment: Record<string, string>,
     verdict: VerifyPaymentVerdict | SignedPaymentVerdict,
     { requestId, clientAddress: client }: { requestId: string; clientAddress: string },
   ): void {
     const { outcome } = verdict;
     if (outcome !== 'refused' && outcome !== 'unavailable') {
-      this.logger.debug({ requestId, msg: `payment ${outcome}`, ...payment });
+      this.#logger.debug({ requestId, msg: `payment ${outcome}`, ...payment });
       return;
     }
     const failure = codeOf(verdict);
     const msg = outcome === 'refused' ? 'payment refused' : 'payment not judged';
-    this.refusals.log({ client, reason: failure }, { requestId, msg, ...payment, failure });
+    this.#refusals.log({ client, reason: failure }, { requestId, msg, ...payment, failure });
   }
 }
 

@@ -154,7 +154,11 @@ function createVerifier(
       redemptionWindowMs: rules.redemptionWindowSeconds * 1000,
       boundRedemptionWindowMs: rules.boundRedemptionWindowSeconds * 1000,
     },
-    ...{ chain, ledger, refundLog, waitingRoom, shares },
+    chain,
+    ledger,
+    refundLog,
+    waitingRoom,
+    shares,
   });
 }
 
@@ -186,6 +190,11 @@ function createSignedVerifier(
     readRelayers: async () => new Set(await listRelayers()),
     underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) }),
     payTo: payment.payTo.toLowerCase(),
-    ...{ assets, chain, ledger, refundLog, waitingRoom, shares },
+    assets,
+    chain,
+    ledger,
+    refundLog,
+    waitingRoom,
+    shares,
   });
 }

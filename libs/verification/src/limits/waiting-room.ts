@@ -24,14 +24,14 @@ const POLL_INTERVAL_MS = 250;
  */
 export class WaitingRoom {
   readonly counts = { no_room: 0 };
-  private readonly byClient = new Map<string, number>();
-  private count = 0;
-  private tick: Promise<void> | undefined;
+  readonly #byClient = new Map<string, number>();
+  #count = 0;
+  #tick: Promise<void> | undefined;
 
   constructor(private readonly options: WaitingRoomOptions) {}
 
   get waiting(): number {
-    return this.count;
+    return this.#count;
   }
 
   /**
@@ -47,51 +47,51 @@ export class WaitingRoom {
           return await judge();
         } catch (error) {
           if (!(error instanceof PaymentRefused) || !isNotYet(error.failure)) throw error;
-          wait ??= this.enter(error, client, deadlineMs);
-          if (this.isOver(wait)) throw error;
-          await this.nextTick();
+          wait ??= this.#enter(error, client, deadlineMs);
+          if (this.#isOver(wait)) throw error;
+          await this.#nextTick();
         }
       }
     } finally {
-      if (wait !== null) this.exit(client);
+      if (wait !== null) this.#exit(client);
     }
   }
 
   /** Takes a place. @throws as `retry` does, for a payment that gets none */
-  private enter(refusal: PaymentRefused, client: string, deadlineMs: number): Wait {
+  #enter(refusal: PaymentRefused, client: string, deadlineMs: number): Wait {
     const { waitMs, perClient, total } = this.options;
     const wait = { untilMs: performance.now() + waitMs, replyByMs: deadlineMs - REPLY_MARGIN_MS };
     // A room without places is a valid setting: no payment waits, and none is rejected for want of room.
-    if (this.isOver(wait) || perClient === 0 || total === 0) throw refusal;
-    const ofClient = this.byClient.get(client) ?? 0;
-    if (this.count >= total || ofClient >= perClient) {
+    if (this.#isOver(wait) || perClient === 0 || total === 0) throw refusal;
+    const ofClient = this.#byClient.get(client) ?? 0;
+    if (this.#count >= total || ofClient >= perClient) {
       this.counts.no_room++;
       throw noRoom(refusal);
     }
-    this.count++;
-    this.byClient.set(client, ofClient + 1);
+    this.#count++;
+    this.#byClient.set(client, ofClient + 1);
     return wait;
   }
 
-  private isOver({ untilMs, replyByMs }: Wait): boolean {
+  #isOver({ untilMs, replyByMs }: Wait): boolean {
     return performance.now() >= untilMs || this.options.nowMs() >= replyByMs;
   }
 
-  private exit(client: string): void {
-    this.count--;
-    const left = (this.byClient.get(client) ?? 1) - 1;
-    if (left > 0) this.byClient.set(client, left);
-    else this.byClient.delete(client);
+  #exit(client: string): void {
+    this.#count--;
+    const left = (this.#byClient.get(client) ?? 1) - 1;
+    if (left > 0) this.#byClient.set(client, left);
+    else this.#byClient.delete(client);
   }
 
-  private nextTick(): Promise<void> {
-    this.tick ??= new Promise((resolve) => {
+  #nextTick(): Promise<void> {
+    this.#tick ??= new Promise((resolve) => {
       setTimeout(() => {
-        this.tick = undefined;
+        this.#tick = undefined;
         resolve();
       }, POLL_INTERVAL_MS);
     });
-    return this.tick;
+    return this.#tick;
   }
 }
 

@@ -16,14 +16,14 @@ export interface MisnamedToken {
 
 /** The tokens accepted for signed payments, each with the EIP-712 domain of its authorizations. */
 export class AcceptedAssets {
-  private readonly domains: ReadonlyMap<Hex, TokenDomain & { separator: Hex }>;
-  private misnamed: readonly MisnamedToken[] = [];
+  readonly #domains: ReadonlyMap<Hex, TokenDomain & { separator: Hex }>;
+  #misnamed: readonly MisnamedToken[] = [];
 
   constructor(
     readonly chainId: number,
     assets: readonly Omit<TokenDomain, 'chainId'>[],
   ) {
-    this.domains = new Map(
+    this.#domains = new Map(
       assets.map((asset) => {
         const domain = { ...asset, chainId };
         return [asset.asset, { ...domain, separator: hashTokenDomain(domain) }];
@@ -37,7 +37,7 @@ export class AcceptedAssets {
    */
   findDomain({ chainId, asset, assetName, assetVersion }: SignedPaymentTerms): Hex | null {
     if (chainId !== this.chainId) return null;
-    const domain = this.domains.get(asset);
+    const domain = this.#domains.get(asset);
     if (domain === undefined) throw new PaymentRefused('wrong_network');
     return domain.name === assetName && domain.version === assetVersion ? domain.separator : null;
   }
@@ -47,17 +47,17 @@ export class AcceptedAssets {
    * @throws ChainUnavailableError
    */
   async compare(chain: Pick<ChainReader, 'readTokenDomain'>, deadlineMs: number): Promise<readonly MisnamedToken[]> {
-    const domains = [...this.domains.values()];
+    const domains = [...this.#domains.values()];
     const stated = await Promise.all(domains.map(({ asset }) => chain.readTokenDomain(asset, deadlineMs)));
-    this.misnamed = domains.flatMap(({ asset, name, version, separator }, index) => {
+    this.#misnamed = domains.flatMap(({ asset, name, version, separator }, index) => {
       const said = stated[index] ?? null;
       return said === null || said.separator === separator ? [] : { asset, name, version, stated: said.named };
     });
-    return this.misnamed;
+    return this.#misnamed;
   }
 
   /** Whether signatures over authorizations of this token are made for another domain than its own. */
   isMisnamed(asset: Hex): boolean {
-    return this.misnamed.some((one) => one.asset === asset);
+    return this.#misnamed.some((one) => one.asset === asset);
   }
 }

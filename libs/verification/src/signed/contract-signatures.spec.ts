@@ -12,8 +12,12 @@ import { ContractSignatures } from './contract-signatures.js';
 const { parts } = useSignedPaymentVerifier();
 /** Another message each time, because a signature that a contract refused is not checked again at once. */
 const createTerms = () => ({
-  ...{ domain: 'a.example', uri: 'https://a.example/', network: 'eip155:1328', nonce: randomBytes(32).toString('hex') },
-  ...{ issuedAt: '2026-01-01T00:00:00.000Z', expirationTime: '2026-01-01T00:05:00.000Z' },
+  domain: 'a.example',
+  uri: 'https://a.example/',
+  network: 'eip155:1328',
+  nonce: randomBytes(32).toString('hex'),
+  issuedAt: '2026-01-01T00:00:00.000Z',
+  expirationTime: '2026-01-01T00:05:00.000Z',
 });
 
 describe("a contract's signature under a message", () => {

@@ -31,12 +31,12 @@ export class ContractSignatures {
     if (request.chainId !== chainId) return { outcome: 'unavailable', reason: 'settings_differ' };
     if (request.deadlineMs <= nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
     const lookUps = shares.begin(request.clientAddress);
-    const verdict = await this.ask(request, lookUps);
+    const verdict = await this.#ask(request, lookUps);
     lookUps.end(verdict);
     return verdict;
   }
 
-  private async ask(
+  async #ask(
     { deadlineMs, signer, hash, signature }: VerifyContractSignatureRequest,
     lookUps: LookUps,
   ): Promise<ContractSignatureVerdict> {

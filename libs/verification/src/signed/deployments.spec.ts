@@ -9,10 +9,7 @@ const OTHER: Hex = `0x${'cc'.repeat(20)}`;
 const FACTORIES = listFactories([OTHER]);
 
 const create = (changes: Partial<DeploymentSettings> = {}) =>
-  new Deployments({
-    ...{ factories: FACTORIES, payTo: SELLER, asset: TOKEN, gasCap: 700_000, mostCost: null },
-    ...changes,
-  });
+  new Deployments({ factories: FACTORIES, payTo: SELLER, asset: TOKEN, gasCap: 700_000, mostCost: null, ...changes });
 
 describe('the deployments that a relayer pays for', () => {
   it('are for sales of the own recipient in the token of its prices alone', () => {

@@ -129,8 +129,12 @@ describe('the memory of open payments', () => {
   async function claim(open: Exposure, payer: number, nonce: number): Promise<string> {
     const [from, to]: [Hex, Hex] = [numberToHex(payer, { size: 20 }), numberToHex(1, { size: 20 })];
     const terms = {
-      ...{ chainId: 1328, asset: to, assetName: 'USDC', assetVersion: '2' },
-      ...{ payTo: to, priceBaseUnits: String(PRICE) },
+      chainId: 1328,
+      asset: to,
+      assetName: 'USDC',
+      assetVersion: '2',
+      payTo: to,
+      priceBaseUnits: String(PRICE),
     };
     const authorization = { from, to, value: String(PRICE), validAfter: '0', validBefore: '1' };
     const signed = { ...authorization, nonce: numberToHex(nonce, { size: 32 }) };

@@ -69,13 +69,13 @@ const NONCE_IS_GONE: ReadonlySet<PaymentFailure> = new Set([
  * for now.
  */
 export class SignedPaymentVerifier {
-  private readonly permit2Domain: Hex;
-  private readonly exposure: Exposure;
+  readonly #permit2Domain: Hex;
+  readonly #exposure: Exposure;
 
   constructor(private readonly options: SignedPaymentVerifierOptions) {
-    const mayStillMove = (unsent: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>) => this.mayStillMove(unsent);
-    this.exposure = new Exposure({ chain: options.chain, mayStillMove });
-    this.permit2Domain = hashPermit2Domain(options.assets.chainId);
+    const mayStillMove = (unsent: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>) => this.#mayStillMove(unsent);
+    this.#exposure = new Exposure({ chain: options.chain, mayStillMove });
+    this.#permit2Domain = hashPermit2Domain(options.assets.chainId);
   }
 
   /** Never throws because of a payer, the chain or Redis. */
@@ -90,36 +90,36 @@ export class SignedPaymentVerifier {
       // Its payer would be refused for the seller's mistake, and may have paid before the mistake was made.
       if (request.payment.kind === 'authorization' && assets.isMisnamed(request.terms.asset))
         return unavailable('asset_misnamed');
-      const judge = () => this.judge(request, { domainSeparator, lookUps });
-      verdict = await this.accept(request, await waitingRoom.retry(request.clientAddress, request.deadlineMs, judge));
+      const judge = () => this.#judge(request, { domainSeparator, lookUps });
+      verdict = await this.#accept(request, await waitingRoom.retry(request.clientAddress, request.deadlineMs, judge));
     } catch (error) {
-      verdict = await this.explain(error, request, lookUps);
+      verdict = await this.#explain(error, request, lookUps);
     }
     lookUps.end(verdict);
     return verdict;
   }
 
-  private judge(
+  #judge(
     { terms, payment, deadlineMs, validForMs = 0 }: VerifySignedPaymentRequest,
     { domainSeparator, lookUps }: { domainSeparator: Hex; lookUps: LookUps },
   ): Promise<SignedJudgement> {
     const { chain, rules, readRelayers, ledger } = this.options;
     const leftMs = Math.max(validForMs, TIME_TO_SETTLE_MS);
     const judged = { terms, nowMs: ledger.nowMs(), validForMs: leftMs, deadlineMs, lookUps };
-    const judging = { ...rules, readSent: () => this.readSent(terms, payment) };
+    const judging = { ...rules, readSent: () => this.#readSent(terms, payment) };
     if (payment.kind === 'authorization') {
       return judgeAuthorization({ ...judged, payment, domainSeparator }, judging, chain);
     }
-    const ofPermits = { ...judged, payment, domainSeparator: this.permit2Domain };
+    const ofPermits = { ...judged, payment, domainSeparator: this.#permit2Domain };
     return judgePermit(ofPermits, { ...judging, readRelayers }, chain);
   }
 
-  private async accept(request: VerifySignedPaymentRequest, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
-    if (request.claim !== null) return this.claim(request, request.claim, judgement);
+  async #accept(request: VerifySignedPaymentRequest, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
+    if (request.claim !== null) return this.#claim(request, request.claim, judgement);
     return { outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) };
   }
 
-  private async claim(
+  async #claim(
     { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
     { mustBeSettled, ...claim }: Claim,
     judgement: SignedJudgement,
@@ -132,7 +132,7 @@ export class SignedPaymentVerifier {
     const unsent = { blockNumber: headBlockNumber + 1, minedAtMs: ledger.nowMs() };
     const { blockNumber, minedAtMs } = judgement.settlement ?? unsent;
     const isCounted = payment.kind === 'authorization' && balanceBaseUnits !== undefined;
-    const open = isCounted ? await this.exposure.open({ terms, payment }, { balanceBaseUnits, deadlineMs }) : null;
+    const open = isCounted ? await this.#exposure.open({ terms, payment }, { balanceBaseUnits, deadlineMs }) : null;
     if (open === 'payer_busy') return unavailable(open);
     if (open === 'balance_too_low') throw new PaymentRefused(open);
     let result: ClaimResult | undefined;
@@ -140,12 +140,12 @@ export class SignedPaymentVerifier {
       const candidates = [{ id, blockNumber, minedAtMs, windowMs: rules.redemptionWindowMs }];
       result = await ledger.claim({ ...claim, candidates, deadlineMs, headBlockNumber });
     } finally {
-      if (open) this.exposure.close(open, { isClaimed: result?.outcome === 'claimed' });
+      if (open) this.#exposure.close(open, { isClaimed: result?.outcome === 'claimed' });
     }
-    return this.toVerdict(result, judgement);
+    return this.#toVerdict(result, judgement);
   }
 
-  private toVerdict(result: ClaimResult, judgement: SignedJudgement): SignedPaymentVerdict {
+  #toVerdict(result: ClaimResult, judgement: SignedJudgement): SignedPaymentVerdict {
     const { payer, settlement, simulation, ...payment } = judgement;
     switch (result.outcome) {
       case 'claimed': {
@@ -185,18 +185,14 @@ export class SignedPaymentVerifier {
     }
   }
 
-  private async explain(
-    error: unknown,
-    request: VerifySignedPaymentRequest,
-    lookUps: LookUps,
-  ): Promise<SignedPaymentVerdict> {
-    const verdict = await this.refuse(error, request);
+  async #explain(error: unknown, request: VerifySignedPaymentRequest, lookUps: LookUps): Promise<SignedPaymentVerdict> {
+    const verdict = await this.#refuse(error, request);
     if (verdict.outcome !== 'refused' || NONCE_IS_GONE.has(verdict.failure)) return verdict;
     const { payment, claim } = request;
     // A payment to another recipient than the requested one may be under way to that one.
     const signed = { ...request, terms: { ...request.terms, payTo: recipientOf(payment) } };
     try {
-      if (await this.mayStillMove(signed)) {
+      if (await this.#mayStillMove(signed)) {
         return claim === null ? unavailable('settlement_pending') : { outcome: 'busy', retryAfterMs: RETRY_AFTER_MS };
       }
     } catch {
@@ -205,35 +201,32 @@ export class SignedPaymentVerifier {
     const isDoubtful = error instanceof PaymentRefused && needsReview(error);
     if (!isDoubtful) return verdict;
     try {
-      return await this.review(verdict.failure, signed, lookUps);
+      return await this.#review(verdict.failure, signed, lookUps);
     } catch (reviewed) {
-      return this.refuse(reviewed, request);
+      return this.#refuse(reviewed, request);
     }
   }
 
-  private async review(
+  async #review(
     failure: PaymentFailure,
     request: VerifySignedPaymentRequest,
     lookUps: LookUps,
   ): Promise<SignedPaymentVerdict> {
     const { chain, ledger, rules } = this.options;
     const { terms, payment, deadlineMs } = request;
-    const sent = await this.readSent(terms, payment);
+    const sent = await this.#readSent(terms, payment);
     const reviewed = { terms, payment, deadlineMs, lookUps, nowMs: ledger.nowMs() };
-    return this.accept(request, await reviewRefusal(failure, reviewed, { chain, ledger, rules, sent }));
+    return this.#accept(request, await reviewRefusal(failure, reviewed, { chain, ledger, rules, sent }));
   }
 
-  private async refuse(
-    error: unknown,
-    { requestId, terms, payment }: VerifySignedPaymentRequest,
-  ): Promise<NotAccepted> {
+  async #refuse(error: unknown, { requestId, terms, payment }: VerifySignedPaymentRequest): Promise<NotAccepted> {
     const { payTo, asset } = terms;
     const verdict = await explainRefusal(error, this.options, { requestId, payTo, asset });
     if (verdict.outcome !== 'refused') return verdict;
     return isNotYet(verdict.failure) ? unavailable(verdict.failure) : { ...verdict, payer: payerOf(payment) };
   }
 
-  private async readSent(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPayment> {
+  async #readSent(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPayment> {
     try {
       return await this.options.underWay.findTransactions(terms, payment);
     } catch (cause) {
@@ -245,10 +238,7 @@ export class SignedPaymentVerifier {
    * A payment that was valid when it was claimed or sent may be invalid now and still be moved: by the request that
    * holds it, or afterwards by a relayer.
    */
-  private async mayStillMove({
-    terms,
-    payment,
-  }: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>): Promise<boolean> {
+  async #mayStillMove({ terms, payment }: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>): Promise<boolean> {
     const { ledger, underWay } = this.options;
     // The order matters: a payment is put into a job before its lease ends.
     return (await ledger.isLeased(signedPaymentId(terms, payment))) || underWay.include(terms, payment);

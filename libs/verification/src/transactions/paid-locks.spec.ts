@@ -15,7 +15,8 @@ function createLocks(share = {}): PaidLocks {
   const { devnet, chain, ledger } = parts();
   return new PaidLocks({
     terms: { chainId: 1328, asset: devnet.asset.toLowerCase(), payTo: devnet.payTo.toLowerCase() },
-    ...{ chain, nowMs: () => ledger.nowMs() },
+    chain,
+    nowMs: () => ledger.nowMs(),
     shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share }),
   });
 }
@@ -23,11 +24,16 @@ function createLocks(share = {}): PaidLocks {
 function askFor(txHash: Hex, changes: Partial<VerifyLockRequest> = {}, locks = createLocks()) {
   const { devnet, ledger } = parts();
   return locks.verify({
-    ...{ requestId: 'r', clientAddress: '10.0.0.1', deadlineMs: ledger.nowMs() + 60_000, chainId: 1328, txHash },
+    requestId: 'r',
+    clientAddress: '10.0.0.1',
+    deadlineMs: ledger.nowMs() + 60_000,
+    chainId: 1328,
+    txHash,
     asset: devnet.asset.toLowerCase() as Hex,
     payTo: devnet.payTo.toLowerCase() as Hex,
     priceBaseUnits: PRICE.toString(),
-    ...{ lock: lockOf(reference), ...changes },
+    lock: lockOf(reference),
+    ...changes,
   });
 }
 

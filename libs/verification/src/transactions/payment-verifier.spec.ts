@@ -45,8 +45,11 @@ describe('verifying a payment with a bare transfer', () => {
     expect(events).toMatchObject([1, 2].map((count) => ({ type: 'refused', facts: { ...facts, count } })));
     expect(await refusalsOf(txHash)).toEqual([
       expect.objectContaining({
-        ...{ payment: `tx:1328:${txHash}:0`, failure: 'amount_too_low', payer: payer().address.toLowerCase() },
-        ...{ asset: parts().devnet.asset.toLowerCase(), amountBaseUnits: String(PRICE - 1n) },
+        payment: `tx:1328:${txHash}:0`,
+        failure: 'amount_too_low',
+        payer: payer().address.toLowerCase(),
+        asset: parts().devnet.asset.toLowerCase(),
+        amountBaseUnits: String(PRICE - 1n),
       }),
     ]);
   });

@@ -69,25 +69,25 @@ export class PaymentVerifier {
     let verdict: VerifyPaymentVerdict;
     try {
       const { clientAddress, deadlineMs } = request;
-      const judged = await waitingRoom.retry(clientAddress, deadlineMs, () => this.judge(request, lookUps));
-      verdict = await this.claim(request, judged, lookUps);
+      const judged = await waitingRoom.retry(clientAddress, deadlineMs, () => this.#judge(request, lookUps));
+      verdict = await this.#claim(request, judged, lookUps);
     } catch (error) {
-      verdict = await this.explain(error, request.requestId);
+      verdict = await this.#explain(error, request.requestId);
     }
     lookUps.end(verdict);
     return verdict;
   }
 
-  private async judge(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
+  async #judge(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
     const { chain, rules } = this.options;
     this.refusals.assertNone(request.txHash);
-    const sighting = await this.look(request, lookUps);
+    const sighting = await this.#look(request, lookUps);
     try {
       const judgement = await judgePayment(request, sighting, rules, chain, lookUps);
       return { judgement, headBlockNumber: sighting.headBlockNumber };
     } catch (error) {
       this.refusals.remember(sighting, error);
-      throw await this.reviewTooLow(error);
+      throw await this.#reviewTooLow(error);
     }
   }
 
@@ -95,18 +95,18 @@ export class PaymentVerifier {
    * A payment below the price may be under way for a cheaper request, or have bought one. What the ledger knows is no
    * refused money, so it is not recorded: a stranger can present any transaction at any price.
    */
-  private async reviewTooLow(error: unknown): Promise<unknown> {
+  async #reviewTooLow(error: unknown): Promise<unknown> {
     if (!(error instanceof PaymentRefused) || error.failure !== 'amount_too_low') return error;
     const { failure, record } = error;
     if (record?.minedAtMs === undefined) return error;
     const { id, minedAtMs } = record;
     const recalled = await this.options.ledger.recall({ id, minedAtMs });
     if (recalled === 'known') return new PaymentRefused(failure);
-    const doubt = this.doubt(recalled === 'forgotten' ? 'older_than_ledger' : failure, minedAtMs);
+    const doubt = this.#doubt(recalled === 'forgotten' ? 'older_than_ledger' : failure, minedAtMs);
     return new PaymentRefused(failure, { ...record, ...doubt });
   }
 
-  private async look({ txHash, deadlineMs }: VerifyPaymentRequest, lookUps: LookUps): Promise<Sighting> {
+  async #look({ txHash, deadlineMs }: VerifyPaymentRequest, lookUps: LookUps): Promise<Sighting> {
     try {
       lookUps.assertLeft();
       return await this.options.chain.readTransaction(txHash, deadlineMs, lookUps);
@@ -115,7 +115,7 @@ export class PaymentVerifier {
     }
   }
 
-  private async claim(
+  async #claim(
     request: VerifyPaymentRequest,
     { judgement, headBlockNumber }: Judged,
     lookUps: LookUps,
@@ -137,10 +137,10 @@ export class PaymentVerifier {
       const tried = countAuthorizations(judgement);
       if (tried > 1) lookUps.foundNothing(tried);
     }
-    return this.toVerdict(result, judgement);
+    return this.#toVerdict(result, judgement);
   }
 
-  private async toVerdict(result: ClaimResult, judgement: TransactionJudgement): Promise<VerifyPaymentVerdict> {
+  async #toVerdict(result: ClaimResult, judgement: TransactionJudgement): Promise<VerifyPaymentVerdict> {
     switch (result.outcome) {
       case 'claimed': {
         const { payer, amountBaseUnits } = findJudged(judgement, result.lease.id);
@@ -162,19 +162,19 @@ export class PaymentVerifier {
         const { id, payer, amountBaseUnits } = findJudged(judgement, result.id);
         const { minedAtMs } = judgement;
         const amount = amountBaseUnits === null ? {} : { amountBaseUnits };
-        const doubt = this.doubt(result.failure, minedAtMs);
+        const doubt = this.#doubt(result.failure, minedAtMs);
         throw new PaymentRefused(result.failure, { id, payer, minedAtMs, ...amount, ...doubt });
       }
     }
   }
 
-  private doubt(failure: PaymentFailure, minedAtMs: number): { detail?: string } {
+  #doubt(failure: PaymentFailure, minedAtMs: number): { detail?: string } {
     const { ledger, rules } = this.options;
     const memoryMs = Math.max(rules.redemptionWindowMs, rules.boundRedemptionWindowMs);
     return describeDoubt(failure, { minedAtMs, nowMs: ledger.nowMs(), memoryMs });
   }
 
-  private async explain(error: unknown, requestId: string): Promise<VerifyPaymentVerdict> {
+  async #explain(error: unknown, requestId: string): Promise<VerifyPaymentVerdict> {
     const { payTo, asset } = this.options.terms;
     const verdict = await explainRefusal(error, { ...this.options, payTo }, { requestId, payTo, asset });
     const mayWait = verdict.outcome === 'refused' && isNotYet(verdict.failure);

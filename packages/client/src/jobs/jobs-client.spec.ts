@@ -79,7 +79,8 @@ describe('submit', () => {
     expect(error).toMatchObject({
       code: 'network_error',
       message: 'The gateway at 127.0.0.1:2 did not answer (ECONNREFUSED).',
-      ...{ status: null, idempotencyKey: 'order-9' },
+      status: null,
+      idempotencyKey: 'order-9',
     });
   });
 

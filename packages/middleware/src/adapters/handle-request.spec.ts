@@ -11,7 +11,9 @@ describe('a request handler', () => {
   beforeAll(async () => {
     facilitator = await startFacilitator();
     sale = new PaymentGate({
-      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
       facilitator: { url: facilitator.url },
       onTrouble: ({ message }) => troubles.push(message),
     }).sell({ price: '0.001' });

@@ -29,7 +29,9 @@ describe('a gate that reads the chain', () => {
   const open = async (options: { confirmations?: number; rpcUrl?: string } = {}): Promise<number> => {
     const { payTo, asset, chainId } = chain;
     const gate = new PaymentGate({
-      ...{ payTo, asset: { address: asset, name: 'USDC', version: '2', decimals: 6 }, chainId },
+      payTo,
+      asset: { address: asset, name: 'USDC', version: '2', decimals: 6 },
+      chainId,
       facilitator: { url: facilitator.url },
       rpcUrl: rpc.rpcUrl,
       onTrouble: ({ message }) => troubles.push(message),
@@ -100,7 +102,10 @@ describe('a gate that reads the chain', () => {
     const answer = await get(headers);
     expect(answer).toMatchObject({ status: 200, body: 'the goods 1' });
     expect(answer.settled).toEqual({
-      ...{ success: true, transaction: txHash, network: 'sei-testnet', payer: payer().address.toLowerCase() },
+      success: true,
+      transaction: txHash,
+      network: 'sei-testnet',
+      payer: payer().address.toLowerCase(),
     });
     expect((await get(headers)).body).toBe('the goods 1');
     expect(made).toBe(1);

@@ -75,7 +75,10 @@ export class Claim {
    */
   ask(terms: AskedTerms, made: PackedAnswer | null): Promise<boolean> {
     return this.#write(({ state, asked = terms, ...record }) => ({
-      ...{ ...record, asked, state: state === 'settled' ? state : 'settling', ...(made && { answer: made }) },
+      ...record,
+      asked,
+      state: state === 'settled' ? state : 'settling',
+      ...(made && { answer: made }),
     }));
   }
 
@@ -90,14 +93,20 @@ export class Claim {
    */
   sell(answer: PackedAnswer | null): Promise<boolean> {
     return this.#write(({ receipt: _, answer: _made, ...record }) => ({
-      ...{ ...record, state: 'sold', ...(answer && { answer }) },
+      ...record,
+      state: 'sold',
+      ...(answer && { answer }),
     }));
   }
 
   /** The same for a response that is not stored and may be made again, as its connection may break. */
   send(receipt: SettleResponse): Promise<boolean> {
     return this.#write(({ answer: _, ...record }) => ({
-      ...{ ...record, state: 'settled', receipt, sent: (record.sent ?? 0) + 1, leasedUntilMs: 0 },
+      ...record,
+      state: 'settled',
+      receipt,
+      sent: (record.sent ?? 0) + 1,
+      leasedUntilMs: 0,
     }));
   }
 

@@ -83,7 +83,13 @@ export class Sale {
     const question = { x402Version: version, paymentPayload, paymentRequirements };
     const { challenge } = this;
     const purchase = new MiddlewarePurchase({
-      ...{ ...this.parts, challenge, question, request, shown, resource, url: `${resource}${url.search}` },
+      ...this.parts,
+      challenge,
+      question,
+      request,
+      shown,
+      resource,
+      url: `${resource}${url.search}`,
     });
     const end = sell(purchase);
     const sale = await Promise.race([purchase.admitted, end.then(() => null)]);

@@ -110,7 +110,11 @@ export class MiddlewarePurchase implements PresentedPurchase<State, Product, Res
     const { shown, terms, request } = this.parts;
     const { isGone = () => false } = request;
     this.#sale = new MiddlewareClaimedPurchase({
-      ...{ ...this.parts, claim, payment: shown.payment, chainId: terms.chainId, isGone },
+      ...this.parts,
+      claim,
+      payment: shown.payment,
+      chainId: terms.chainId,
+      isGone,
       isRepeatable: SAFE_METHODS.has(request.method),
       onAdmitted: this.#onAdmitted,
     });

@@ -45,7 +45,9 @@ describe.each(Object.keys(SHOPS))('the URL of a resource behind a proxy, of %s',
 
   async function open(trusts: boolean, options: Partial<GateOptions> = {}): Promise<Shop> {
     const gate = new PaymentGate({
-      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
       facilitator: { url: 'http://127.0.0.1:1' },
       ...(name === 'hono' && { trustProxy: trusts }),
       onTrouble: ({ message }) => troubles.push(message),
@@ -101,7 +103,9 @@ describe.each(Object.keys(SHOPS))('the URL of a resource behind a proxy, of %s',
 describe('a price of 0', () => {
   it.each(['0', '0.000000', '00'])('is refused: %j', (price) => {
     const gate = new PaymentGate({
-      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      payTo: PAY_TO,
+      asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
+      chainId: 1328,
       facilitator: { url: 'http://127.0.0.1:1' },
     });
     expect(() => gate.sell({ price })).toThrow('The price is 0, which nobody can pay.');

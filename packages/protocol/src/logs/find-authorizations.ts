@@ -17,7 +17,7 @@ export interface PromisedTransfer {
 
 /** The transfers that authorizations caused in one transaction, by asset. Read once for all payments that share it. */
 export class AuthorizedTransfers {
-  private readonly byAsset = new Map<Hex, Map<Hex, TransferLog[]>>();
+  readonly #byAsset = new Map<Hex, Map<Hex, TransferLog[]>>();
 
   constructor(private readonly logs: readonly EmittedLog[]) {}
 
@@ -27,15 +27,15 @@ export class AuthorizedTransfers {
    */
   include({ asset, payTo, authorization }: PromisedTransfer): boolean {
     const { from, nonce, value } = authorization;
-    const caused = this.of(asset).get(nonce) ?? [];
+    const caused = this.#of(asset).get(nonce) ?? [];
     return caused.some(
       (transfer) => transfer.from === from && transfer.to === payTo && transfer.amountBaseUnits === BigInt(value),
     );
   }
 
   /** Keyed by nonce. Several payers may use the same nonce. */
-  private of(asset: Hex): Map<Hex, TransferLog[]> {
-    const known = this.byAsset.get(asset);
+  #of(asset: Hex): Map<Hex, TransferLog[]> {
+    const known = this.#byAsset.get(asset);
     if (known) return known;
     const transfers = new Map<Hex, TransferLog[]>();
     for (const [position, nonce] of findAuthorizations(this.logs, asset)) {
@@ -43,7 +43,7 @@ export class AuthorizedTransfers {
       const transfer = log ? readTransferLog(log) : null;
       if (transfer) transfers.set(nonce, [...(transfers.get(nonce) ?? []), transfer]);
     }
-    this.byAsset.set(asset, transfers);
+    this.#byAsset.set(asset, transfers);
     return transfers;
   }
 }

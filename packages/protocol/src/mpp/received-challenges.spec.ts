@@ -16,10 +16,7 @@ const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const methodDetails = { chainId: 1328, credentialTypes: ['authorization'], decimals: 6 };
 const terms = { amount: '1000', currency, recipient, methodDetails };
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-const challenge: ReceivedChallenge = {
-  ...{ id: 'a', realm: 'r', method: 'evm', intent: 'charge' },
-  request: encode(terms),
-};
+const challenge: ReceivedChallenge = { id: 'a', realm: 'r', method: 'evm', intent: 'charge', request: encode(terms) };
 
 describe('parsePaymentChallenges', () => {
   it('reads all parameters of a challenge as the published server writes it', () => {
@@ -28,9 +25,15 @@ describe('parsePaymentChallenges', () => {
       'Payment id="a\\"b\\\\c", realm="api.example", method="evm", intent="charge", request="e30", ' +
       'description="Käse für 1 \\u20ac \\ud83e\\uddc0", expires="2026-01-01T00:00:00.000Z", header="Payment-Authorization", opaque="eyJrIjoidiJ9"';
     const read = {
-      ...{ id: 'a"b\\c', realm: 'api.example', method: 'evm', intent: 'charge', request: 'e30' },
-      ...{ description: 'Käse für 1 € 🧀', expires: '2026-01-01T00:00:00.000Z' },
-      ...{ header: 'Payment-Authorization', opaque: 'eyJrIjoidiJ9' },
+      id: 'a"b\\c',
+      realm: 'api.example',
+      method: 'evm',
+      intent: 'charge',
+      request: 'e30',
+      description: 'Käse für 1 € 🧀',
+      expires: '2026-01-01T00:00:00.000Z',
+      header: 'Payment-Authorization',
+      opaque: 'eyJrIjoidiJ9',
     };
     expect(parsePaymentChallenges(header)).toEqual([read]);
     expect(parsePaymentChallenges(renderPaymentChallenge(read))).toEqual([read]);
@@ -72,7 +75,10 @@ describe('parsePaymentChallenges', () => {
 describe('readCharge', () => {
   it('reads what a charge asks for', () => {
     expect(readCharge(challenge)).toEqual({
-      ...{ amount: '1000', asset: currency.toLowerCase(), payTo: recipient.toLowerCase(), chainId: 1328 },
+      amount: '1000',
+      asset: currency.toLowerCase(),
+      payTo: recipient.toLowerCase(),
+      chainId: 1328,
       credentialTypes: ['authorization'],
     });
     const untyped = { ...terms, amount: 1000, methodDetails: { chainId: 1, splits: [] } };
@@ -110,7 +116,9 @@ it('encodes a credential that a server reads', () => {
   const hash = `0x${'ab'.repeat(32)}`;
   const sent = { ...challenge, expires: '2026-01-01T00:00:00.000Z' };
   const [scheme, token] = encodePaymentCredential({
-    ...{ challenge: sent, payload: { type: 'hash', hash }, source: 'did:pkh:eip155:1328:0x' },
+    challenge: sent,
+    payload: { type: 'hash', hash },
+    source: 'did:pkh:eip155:1328:0x',
   }).split(' ');
   expect(scheme).toBe('Payment');
   expect(parsePaymentCredential(token!)).toMatchObject({

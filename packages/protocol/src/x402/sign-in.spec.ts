@@ -21,8 +21,15 @@ describe('createSignInMessage', () => {
   it('is the EIP-4361 message that wallets and libraries make', () => {
     const { domain, uri, nonce } = terms;
     const expected = createSiweMessage({
-      ...{ domain, uri, nonce, address: ADDRESS, version: '1', chainId: 1328, resources: [uri] },
-      ...{ issuedAt: new Date(terms.issuedAt), expirationTime: new Date(expirationTime) },
+      domain,
+      uri,
+      nonce,
+      address: ADDRESS,
+      version: '1',
+      chainId: 1328,
+      resources: [uri],
+      issuedAt: new Date(terms.issuedAt),
+      expirationTime: new Date(expirationTime),
     });
     expect(createSignInMessage(terms, ADDRESS)).toBe(expected);
   });

@@ -131,8 +131,10 @@ describe('Invalid API keys', () => {
 
   beforeEach(async () => {
     agents = await AgentsFixture.start({
-      ...{ REFUSED_KEYS_PER_MINUTE: '2', TRUST_PROXY: '127.0.0.1' },
-      ...{ FACILITATOR: 'true', FACILITATOR_PAY_TO: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+      REFUSED_KEYS_PER_MINUTE: '2',
+      TRUST_PROXY: '127.0.0.1',
+      FACILITATOR: 'true',
+      FACILITATOR_PAY_TO: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
     });
   });
 

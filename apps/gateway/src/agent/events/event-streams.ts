@@ -69,7 +69,10 @@ export class EventStreams implements BeforeApplicationShutdown {
   #create(caller: ApiKey, { type: types, jobId }: EventFilter): EventStream {
     const { agentStreamHeartbeatMs: heartbeatMs, agentStreamStallMs: stallMs } = this.environment.agentJobs;
     return new EventStream({
-      ...{ tail: this.#tail, names: this.#names, heartbeatMs, stallMs },
+      tail: this.#tail,
+      names: this.#names,
+      heartbeatMs,
+      stallMs,
       wants: (event) =>
         (isOperator(caller) || event.keyId === caller.id) &&
         (types === undefined || types.includes(event.type)) &&

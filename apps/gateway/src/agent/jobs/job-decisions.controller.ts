@@ -42,7 +42,8 @@ const TIMEOUT_MS = 5_000;
 /** A decision of an operator; the status 409 is a job in another state. */
 const ForOperators = (summary: string, conflict: string, problems: Record<number, string> = {}): MethodDecorator =>
   ForApiKeys(['operator'], {
-    ...{ summary, id: ID },
+    summary,
+    id: ID,
     answers: { 200: answerWith('The current state of the job.', agentJobView) },
     problems: { ...problems, 404: 'No such job.', 409: conflict },
   });

@@ -39,8 +39,10 @@ export class AgentConnections implements OnApplicationShutdown {
     this.webhookDeliveries = new WebhookDeliveries(this.#redis, 'jobs');
     this.#parts = {
       journal: new Journal({
-        ...{ redis: this.#redis, timeoutMs: TIMEOUT_MS },
-        ...{ durability: urls.durability, bookLimit: urls.bookLimit },
+        redis: this.#redis,
+        timeoutMs: TIMEOUT_MS,
+        durability: urls.durability,
+        bookLimit: urls.bookLimit,
       }),
       follower: new OutboxFollower(
         connectRedis({ url: urls.redisUrl, role: 'gateway-events', use: 'blocking', logger: REDIS_LOGGER }),

@@ -41,7 +41,9 @@ export async function askWorker<Pattern extends PlanPattern>(
   const retryAfterMs = Math.ceil(timeoutMs / 2);
   try {
     const answer = await connections.workers.ask(pattern, data, {
-      ...{ timeoutMs, retryAfterMs, isTakenBack: true },
+      timeoutMs,
+      retryAfterMs,
+      isTakenBack: true,
       ...(wallet !== undefined && { routingKey: wallet }),
     });
     return parseAnswer(pattern, answer);

@@ -27,8 +27,12 @@ describe('the document of the facilitator', () => {
   beforeAll(async () => {
     redis = await borrowRedis();
     gateway = await startGateway(redis.url, [createRoute(() => answerJson('fine'))], {
-      ...{ FACILITATOR: 'true', FACILITATOR_PAY_TO: PAY_TO, PUBLIC_URL: 'https://api.example' },
-      ...{ SIGNED_PAYMENTS: 'true', VERIFY_DEADLINE_MS: '200', VERIFY_RETRY_MS: '100' },
+      FACILITATOR: 'true',
+      FACILITATOR_PAY_TO: PAY_TO,
+      PUBLIC_URL: 'https://api.example',
+      SIGNED_PAYMENTS: 'true',
+      VERIFY_DEADLINE_MS: '200',
+      VERIFY_RETRY_MS: '100',
     });
     document = (await (await fetch(`${gateway.url}/docs/openapi.json`)).json()) as Described;
   });
@@ -93,8 +97,13 @@ describe('the document of the facilitator', () => {
     x402Version: 2,
     paymentPayload: {},
     paymentRequirements: {
-      ...{ scheme: 'exact', network, amount: '1000', maxTimeoutSeconds: 60, extra: {} },
-      ...{ asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', payTo: PAY_TO },
+      scheme: 'exact',
+      network,
+      amount: '1000',
+      maxTimeoutSeconds: 60,
+      extra: {},
+      asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
+      payTo: PAY_TO,
     },
   });
 

@@ -75,7 +75,9 @@ beforeAll(async () => {
   };
   gateway = await startGateway(redis.url, routes, {
     ...env,
-    ...{ PUBLIC_URL: 'https://shop.example', FACILITATOR_PAY_TO: PAY_TO, FACILITATOR_MIN_BASE_UNITS: '1' },
+    PUBLIC_URL: 'https://shop.example',
+    FACILITATOR_PAY_TO: PAY_TO,
+    FACILITATOR_MIN_BASE_UNITS: '1',
   });
   await waitFor('the relayer is known', async () => (await offer()).required.accepts.length === 2);
 });

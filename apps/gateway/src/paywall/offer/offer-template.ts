@@ -195,8 +195,12 @@ function createVaryingOffer(facts: OfferFacts, relayer: Hex | null): PaymentRequ
   const { accepts, extensions, ...offer } = createOffer(facts);
   const metered = relayer === null ? [] : accepts.map((option) => createMeteredOption(option, relayer));
   const asked = {
-    ...{ domain: markOf('domain'), uri: URL_MARK, network: caip2Of(facts.chainId) },
-    ...{ nonce: markOf('nonce'), issuedAt: markOf('issuedAt'), expirationTime: markOf('expirationTime') },
+    domain: markOf('domain'),
+    uri: URL_MARK,
+    network: caip2Of(facts.chainId),
+    nonce: markOf('nonce'),
+    issuedAt: markOf('issuedAt'),
+    expirationTime: markOf('expirationTime'),
   };
   const signIn = facts.isRevisited === true ? { [SIGN_IN_EXTENSION]: createSignInOffer(asked) } : {};
   const exact = takesAuthorizations(facts) ? accepts : [];

@@ -182,7 +182,9 @@ function assertOffered(
   const breaksPrice = scheme === 'exact' || BigInt(accepted.amountBaseUnits) < priceBaseUnits;
   const isSignedAmount = breaksPrice && signed !== null && accepted.amountBaseUnits === signedAmountOf(signed);
   assertAccepted(accepted, {
-    ...{ scheme, network: caip2Of(chainId), asset },
+    scheme,
+    network: caip2Of(chainId),
+    asset,
     payTo: isSignedPayTo ? accepted.payTo : payTo,
     amountBaseUnits: isSignedAmount ? accepted.amountBaseUnits : priceBaseUnits.toString(),
   });

@@ -110,7 +110,10 @@ describe('the challenge of a route that may be revisited', () => {
     const { info, supportedChains, schema } = await readOffer('/api/weather');
     const uri = `${PUBLIC_URL}/api/weather`;
     expect(info).toEqual({
-      ...{ domain: 'shop.example', uri, version: '1', resources: [uri] },
+      domain: 'shop.example',
+      uri,
+      version: '1',
+      resources: [uri],
       nonce: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       issuedAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
       expirationTime: new Date(Date.parse(info.issuedAt) + 300_000).toISOString(),

@@ -31,7 +31,8 @@ describe('payment identifiers', () => {
     nonce: createHash(),
   });
   const name = (identifier: string, id: PaymentId, generation = 1, payer = PAYER) => ({
-    ...{ payer, identifier },
+    payer,
+    identifier,
     lease: { id, generation },
   });
 

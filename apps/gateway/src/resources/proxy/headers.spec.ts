@@ -159,7 +159,10 @@ describe('createUpstreamHeaders', () => {
 describe('createAnswerHeaders', () => {
   const kept = (raw: string[], options: Partial<AnswerHeaderRules> = {}) =>
     createAnswerHeaders(raw, {
-      ...{ passCredentials: false, keepLength: false, answer: 'streamed', publish: (reference) => reference },
+      passCredentials: false,
+      keepLength: false,
+      answer: 'streamed',
+      publish: (reference) => reference,
       ...options,
     });
 

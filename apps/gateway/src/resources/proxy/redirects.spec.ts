@@ -53,8 +53,16 @@ async function ask(target: string, method = 'GET', path = '/items', sold = route
   const route = sold.find((one) => one.path === path)!;
   const { canonical, sent } = PaidPath.parse(path).read(target)!;
   const request = {
-    ...{ method, path: canonical, sent, query: target.split('?')[1] ?? '', headers: {}, body: null },
-    ...{ idempotencyKey: 'k', requestId: 'r', clientAddress: '203.0.113.9', verification: { isValid: true } as const },
+    method,
+    path: canonical,
+    sent,
+    query: target.split('?')[1] ?? '',
+    headers: {},
+    body: null,
+    idempotencyKey: 'k',
+    requestId: 'r',
+    clientAddress: '203.0.113.9',
+    verification: { isValid: true } as const,
     signal: new AbortController().signal,
   };
   return route.resource.produce(request);
