@@ -1,7 +1,7 @@
 import axios, { type AxiosError } from 'axios';
 
 import { startPaidServer } from '../test/paid-server.js';
-import { assetOf, useChain, useServer, useTransfers, useWallet } from '../test/shared.js';
+import { assetOf, useChain, useServer, useTransfers, useWallet } from '../test/set-up.js';
 import { payWithAxios } from './axios.js';
 import type { PaymentOptions } from './sign/payment-options.js';
 

@@ -6,7 +6,7 @@ import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer, type Interference } from '../test/paid-server.js';
 import { createPayTask, payTask, type PayTask } from '../test/pay-task.js';
 import { runPayingChild } from '../test/run-paying-child.js';
-import { useChain, useFolder, useServer } from '../test/shared.js';
+import { useChain, useFolder, useServer } from '../test/set-up.js';
 import { FilePaymentStore } from './store/file-payment-store.js';
 
 const chain = useChain();

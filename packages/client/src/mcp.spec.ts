@@ -6,7 +6,7 @@ import { CallToolRequestSchema, type CallToolResult, type JSONRPCMessage } from 
 import { parsePaymentPayload, type SettleResponse, type SignedAuthorization } from '@tollgate/protocol';
 
 import { createPaidTools, transactionOf, WORDINGS, type PaidTools, type Wording } from '../test/paid-tools.js';
-import { assetOf, expectFailure, useChain, useMade, useTransferCount, useWallet } from '../test/shared.js';
+import { assetOf, expectFailure, useChain, useMade, useTransferCount, useWallet } from '../test/set-up.js';
 import { settleAuthorization } from '../test/signing-shop.js';
 import { payForTools, type ToolPaymentOptions } from './mcp.js';
 import { SpendingLimit } from './offer/spending-limit.js';

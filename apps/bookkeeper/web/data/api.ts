@@ -27,7 +27,7 @@ export function toFailure(error: unknown): RequestFailed {
 export const SessionContext = createContext<SessionView>({ keyId: '', name: '', scopes: [], endsAt: '' });
 
 /** Where the console reaches a route of the operator API. */
-export const operatorAddress = <Name extends RouteName>(name: Name, sent: SentToRoute<Name>): string =>
+export const consoleAddress = <Name extends RouteName>(name: Name, sent: SentToRoute<Name>): string =>
   `/console${routeAddress(name, sent)}`;
 const SESSION = '/console/session';
 
@@ -48,7 +48,7 @@ export const askOperator = <Name extends RouteName>(
   sent: SentToRoute<Name>,
   signal?: AbortSignal,
 ): Promise<AnswerOfRoute<Name>> =>
-  ask(name.slice(0, name.indexOf(' ')), operatorAddress(name, sent), sent.body as object | undefined, signal);
+  ask(name.slice(0, name.indexOf(' ')), consoleAddress(name, sent), sent.body as object | undefined, signal);
 
 async function ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
   const init: RequestInit = { method, headers: { 'X-Tollgate-Console': '1' }, ...(signal && { signal }) };

@@ -1,7 +1,7 @@
 import type { AnswerOfRoute, RouteName, SentToRoute } from '@tollgate/operator-api';
 import { useEffect, useState } from 'preact/hooks';
 
-import { operatorAddress, askOperator, toFailure, type RequestFailed } from './api.js';
+import { consoleAddress, askOperator, toFailure, type RequestFailed } from './api.js';
 
 /** No path is asked for more often by the clock; the bookkeeper tells of changes once a second at most. */
 const LEAST_MS = 2_000;
@@ -28,7 +28,7 @@ export function openStream(onState: (isOpen: boolean) => void): () => void {
     for (const listener of listeners) listener();
   };
   const open = (): void => {
-    stream = new EventSource(operatorAddress('GET /operator/changes', {}));
+    stream = new EventSource(consoleAddress('GET /operator/changes', {}));
     stream.addEventListener('book', tell);
     stream.addEventListener('open', () => {
       waitMs = REOPENED_AFTER_MS;
@@ -71,7 +71,7 @@ export function useLive<Name extends RouteName>(
   everyMs?: number,
 ): Live<AnswerOfRoute<Name>> {
   type Data = AnswerOfRoute<Name> | null;
-  const path = operatorAddress(name, sent);
+  const path = consoleAddress(name, sent);
   const [state, setState] = useState<{ path: string; data: Data; problem: RequestFailed | null }>({
     path,
     data: null,

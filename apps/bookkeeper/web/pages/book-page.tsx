@@ -1,7 +1,7 @@
 import type { BookVerdict } from '@tollgate/book';
 import { useState } from 'preact/hooks';
 
-import { operatorAddress, askOperator } from '../data/api.js';
+import { consoleAddress, askOperator } from '../data/api.js';
 import { showCount, shorten, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
@@ -125,7 +125,7 @@ function Exports() {
   const [from, setFrom] = useState('');
   const [to, setTo] = useState('');
   const linkOf = (table: string, format: string): string =>
-    operatorAddress('GET /operator/exports/:table', {
+    consoleAddress('GET /operator/exports/:table', {
       table,
       query: { format, from: from || undefined, to: to || undefined },
     });

@@ -4,7 +4,7 @@ import { encodeErrorResult, encodeFunctionData, parseAbi, type Hex } from 'viem'
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { useChain } from '../../../client/test/shared.js';
+import { useChain } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';

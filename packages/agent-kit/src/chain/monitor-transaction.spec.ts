@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { refusal, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
+import { expectFailure, useChain, useProxy } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 

@@ -1,6 +1,6 @@
 import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain } from '../../../client/test/shared.js';
+import { expectFailure, useChain } from '../../../client/test/set-up.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import { readNextBlockTime } from './read-next-block-time.js';
 

@@ -16,7 +16,7 @@ import {
 import { CTRL_C, CTRL_D } from '../../../../test/harness/chat/start-in-terminal.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listenLocally } from '../../../../tools/devnet/processes/listen-locally.js';
-import { useChain } from '../../../client/test/shared.js';
+import { useChain } from '../../../client/test/set-up.js';
 
 const RECEIVER = '0x1111111111111111111111111111111111111111';
 const ESCAPE = '\u001b';

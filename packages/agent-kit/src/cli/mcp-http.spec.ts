@@ -6,7 +6,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { parseEther, type Hex } from 'viem';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { useChain, useFolder } from '../../../client/test/shared.js';
+import { useChain, useFolder } from '../../../client/test/set-up.js';
 import { sharedValidators } from '../../test/shared-validators.js';
 import { createMcpCommand } from './mcp-command.js';
 import { runMcp } from './run-mcp.js';

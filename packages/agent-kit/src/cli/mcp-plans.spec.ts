@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { numberToHex, parseEther, parseUnits, toHex, type Hex } from 'viem';
 
-import { useChain, useFolder } from '../../../client/test/shared.js';
+import { useChain, useFolder } from '../../../client/test/set-up.js';
 import { startMcpClient, startMcpProgram } from '../../test/start-mcp-client.js';
 
 const chain = useChain({ protocols: true });

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import { parseEther, type Hex } from 'viem';
 import { z } from 'zod';
 
-import { useChain, useFolder } from '../../../client/test/shared.js';
+import { useChain, useFolder } from '../../../client/test/set-up.js';
 import { MCP_PROGRAM, startMcpClient, startMcpProgram } from '../../test/start-mcp-client.js';
 import { CATALOG } from '../operations/catalog.js';
 import type { ReadOperation } from '../operations/define/operation.js';

@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { LAGS, startLaggingNode, type Lag } from '../../../../test/harness/network/lagging-node.js';
 import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { useChain } from '../../../client/test/shared.js';
+import { useChain } from '../../../client/test/set-up.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import type { ToolResult } from '../types/tool-result.js';
 

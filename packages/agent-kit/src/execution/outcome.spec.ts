@@ -4,7 +4,7 @@ import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin
 import { createTrader, type Trader } from '../../../../test/harness/agents/trader.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
+import { expectFailure, useChain, useProxy } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep } from '../tokens/create-steps.js';

@@ -3,7 +3,7 @@ import { encodeFunctionData, parseAbi, parseEther } from 'viem';
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { useChain } from '../../../client/test/shared.js';
+import { useChain } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';

@@ -7,7 +7,7 @@ import { readBalance } from '../../../../tools/devnet/chain/read-balance.js';
 import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { startPaidServer } from '../../../client/test/paid-server.js';
-import { expectFailure, useChain, useOpened } from '../../../client/test/shared.js';
+import { expectFailure, useChain, useOpened } from '../../../client/test/set-up.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../../../client/test/signing-shop.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';

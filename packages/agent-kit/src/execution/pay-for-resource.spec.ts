@@ -2,7 +2,7 @@ import { createWallet, fetchWithPayment, MemoryPaymentStore, type PaymentStore, 
 import { nonceOf } from '@tollgate/client/internal';
 
 import { listTransfers, startPaidServer, type Interference } from '../../../client/test/paid-server.js';
-import { expectFailure, useChain, useOpened, useServer } from '../../../client/test/shared.js';
+import { expectFailure, useChain, useOpened, useServer } from '../../../client/test/set-up.js';
 import { startSigningShop } from '../../../client/test/signing-shop.js';
 import { createContext } from '../../test/create-context.js';
 import { payForResource } from '../operations/payment.js';

@@ -2,7 +2,7 @@ import { parseEther, type Hex } from 'viem';
 
 import { refusal, type Interception, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
+import { expectFailure, useChain, useProxy } from '../../../client/test/set-up.js';
 import { AgentKit } from '../agent-kit.js';
 import { NETWORK_RETRY_DELAY_MS } from '../chain/explain-failure.js';
 

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeEventTopics, erc20Abi, type Address, type Hex, type Log } from 'viem';
 
-import { useChain } from '../../../client/test/shared.js';
+import { useChain } from '../../../client/test/set-up.js';
 import { createContext } from '../../test/create-context.js';
 import { sumArrived } from './sum-arrived.js';
 

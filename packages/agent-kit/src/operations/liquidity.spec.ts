@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { decodeFunctionData, type Address, type Hex } from 'viem';
 
 import { createFeeTokenPool, openPools } from '../../../../test/harness/stack/create-pool.js';
-import { expectFailure, useChain } from '../../../client/test/shared.js';
+import { expectFailure, useChain } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { findPools, positionManagerAbi } from '../protocols/uniswap-v3-pools.js';

@@ -9,7 +9,7 @@ import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { deployToken } from '../../../../tools/devnet/chain/deploy.js';
 import { listenLocally } from '../../../../tools/devnet/processes/listen-locally.js';
 import { listTransfers, startPaidServer } from '../../../client/test/paid-server.js';
-import { expectFailure, useChain, useMade, useServer } from '../../../client/test/shared.js';
+import { expectFailure, useChain, useMade, useServer } from '../../../client/test/set-up.js';
 import { AgentKit } from '../agent-kit.js';
 import { showRequest } from '../payments/priced-request.js';
 import type { OwnHeaders } from '../types/plan.js';

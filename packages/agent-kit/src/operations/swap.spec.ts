@@ -10,7 +10,7 @@ import { createFeeTokenPool, createPool, openPools } from '../../../../test/harn
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { DEPLOYER, sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
-import { expectFailure, useChain } from '../../../client/test/shared.js';
+import { expectFailure, useChain } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { uniswapV3Swap } from '../protocols/swap/uniswap-v3.js';

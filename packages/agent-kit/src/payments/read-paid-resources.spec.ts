@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 
 import { listenLocally } from '../../../../tools/devnet/processes/listen-locally.js';
-import { expectFailure } from '../../../client/test/shared.js';
+import { expectFailure } from '../../../client/test/set-up.js';
 import type { Token } from '../types/token.js';
 import { readPaidResources, type ListedResource } from './read-paid-resources.js';
 

@@ -4,7 +4,7 @@ import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin
 import { refusal } from '../../../../test/harness/network/rpc-proxy.js';
 import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain, useProxy } from '../../../client/test/shared.js';
+import { expectFailure, useChain, useProxy } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import { createApprovalStep } from '../tokens/create-steps.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { getAddress, parseUnits, type Address } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
-import { expectFailure, useChain } from '../../../client/test/shared.js';
+import { expectFailure, useChain } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep, encodeApproval } from '../tokens/create-steps.js';

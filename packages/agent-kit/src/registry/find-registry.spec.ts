@@ -1,7 +1,7 @@
 import { createPublicClient, erc20Abi, http, type PublicClient } from 'viem';
 
 import { startChain, type ChainOptions, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { expectFailure } from '../../../client/test/shared.js';
+import { expectFailure } from '../../../client/test/set-up.js';
 import { AgentKit } from '../agent-kit.js';
 import { CHAIN_8453 } from './base.js';
 import { findRegistry } from './find-registry.js';

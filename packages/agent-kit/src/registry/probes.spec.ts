@@ -1,7 +1,7 @@
 import { toFunctionSelector } from 'viem';
 
 import { startPaidServer } from '../../../client/test/paid-server.js';
-import { expectFailure, useChain, useOpened } from '../../../client/test/shared.js';
+import { expectFailure, useChain, useOpened } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import { compoundV2 } from '../protocols/lending/compound-v2.js';

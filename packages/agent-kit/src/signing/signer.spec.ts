@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 import { refusal, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
-import { useChain, useProxy } from '../../../client/test/shared.js';
+import { useChain, useProxy } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';

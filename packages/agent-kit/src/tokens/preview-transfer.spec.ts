@@ -1,7 +1,7 @@
 import { type Address } from 'viem';
 
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { useChain } from '../../../client/test/shared.js';
+import { useChain } from '../../../client/test/set-up.js';
 import { previewTransfer } from './preview-transfer.js';
 
 const TOKEN: Address = '0x00000000000000000000000000000000000000aa';

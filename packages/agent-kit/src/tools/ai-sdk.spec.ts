@@ -2,7 +2,7 @@ import { generateText, stepCountIs, type ModelMessage } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { parseEther, type Hex } from 'viem';
 
-import { useChain, useMade } from '../../../client/test/shared.js';
+import { useChain, useMade } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import { createAiSdkTools, type AiSdkToolOptions } from './ai-sdk.js';
 

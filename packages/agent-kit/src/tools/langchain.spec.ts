@@ -4,7 +4,7 @@ import { Command, MemorySaver } from '@langchain/langgraph';
 import { AIMessage, createAgent, humanInTheLoopMiddleware, type AgentMiddleware } from 'langchain';
 import { parseEther, type Hex } from 'viem';
 
-import { useChain, useMade } from '../../../client/test/shared.js';
+import { useChain, useMade } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import type { Plan } from '../types/plan.js';
 import { createLangChainTools, type LangChainToolOptions } from './langchain.js';

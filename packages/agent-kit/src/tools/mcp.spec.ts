@@ -3,7 +3,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { parseEther, type Hex } from 'viem';
 
-import { useChain, useMade } from '../../../client/test/shared.js';
+import { useChain, useMade } from '../../../client/test/set-up.js';
 import { kitOf } from '../../test/create-funded-kit.js';
 import { createHostileOperations, INSTRUCTION } from '../../test/hostile-operations.js';
 import { sharedValidators } from '../../test/shared-validators.js';

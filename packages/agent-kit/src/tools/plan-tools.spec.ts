@@ -1,7 +1,7 @@
 import { numberToHex, parseEther, type Hex } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
-import { useChain, useProxy } from '../../../client/test/shared.js';
+import { useChain, useProxy } from '../../../client/test/set-up.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import { HOSTILE_TEXT } from '../../test/hostile-operations.js';
 import type { AgentKitOptions } from '../settings/agent-kit-options.js';

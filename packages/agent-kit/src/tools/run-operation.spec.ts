@@ -1,6 +1,6 @@
 import { parseEther, type Hex } from 'viem';
 
-import { useChain } from '../../../client/test/shared.js';
+import { useChain } from '../../../client/test/set-up.js';
 import { createHostileOperations, INSTRUCTION, placeRevertingContract } from '../../test/hostile-operations.js';
 import { AgentKit } from '../agent-kit.js';
 import type { Plan } from '../types/plan.js';

@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { refusal, type Interception } from '../../../../test/harness/network/rpc-proxy.js';
 import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain, useProxy } from '../../test/shared.js';
+import { expectFailure, useChain, useProxy } from '../../test/set-up.js';
 import type { SignedTransaction } from '../store/payment-store.js';
 import { createWallet, type WalletOptions } from './create-wallet.js';
 import { signAndSend } from './send.js';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import axios, { AxiosError, type AxiosInstance, type AxiosRequestConfig } from 'axios';
 
 import { startEchoShop, type EchoedRequest, type EchoShop } from '../../test/echo-shop.js';
-import { assetOf, useChain, useServer, useTransferCount, useWallet } from '../../test/shared.js';
+import { assetOf, useChain, useServer, useTransferCount, useWallet } from '../../test/set-up.js';
 import { payWithAxios } from '../axios.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 

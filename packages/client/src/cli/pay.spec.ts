@@ -9,7 +9,7 @@ import { startInTerminal } from '../../../../test/harness/chat/start-in-terminal
 import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { bundleProgram } from '../../../../test/harness/stack/bundle-program.js';
 import { listTransfers, startPaidServer } from '../../test/paid-server.js';
-import { useChain, useFolder, useOpened, useServer } from '../../test/shared.js';
+import { useChain, useFolder, useOpened, useServer } from '../../test/set-up.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { nonceOf } from '../store/payment-store.js';
 import { runPay } from './pay-command.js';

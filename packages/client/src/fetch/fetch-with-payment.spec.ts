@@ -17,7 +17,7 @@ import {
   useTransfers,
   useWallet,
   walletOf,
-} from '../../test/shared.js';
+} from '../../test/set-up.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
 import type { PaymentOptions } from '../sign/payment-options.js';

@@ -1,5 +1,5 @@
 import { startPaidServer } from '../../test/paid-server.js';
-import { useChain, useMade, useOpened, useTransferCount } from '../../test/shared.js';
+import { useChain, useMade, useOpened, useTransferCount } from '../../test/set-up.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { AuthorizationSigner } from '../account/typed-data-signers.js';

@@ -3,7 +3,7 @@ import axios from 'axios';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { startChargingShop, type ChargingShop } from '../../test/charging-shop.js';
 import { listTransfers } from '../../test/paid-server.js';
-import { assetOf, failureOf, useChain, useFolder, useServer, useWallet, withoutSignatures } from '../../test/shared.js';
+import { assetOf, failureOf, useChain, useFolder, useServer, useWallet, withoutSignatures } from '../../test/set-up.js';
 import type { Wallet } from '../account/wallet.js';
 import { payWithAxios } from '../axios.js';
 import type { PaymentOptions } from '../sign/payment-options.js';

@@ -9,7 +9,7 @@ import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
-import { assetOf, failureOf, useChain, useMade, useServer } from '../../test/shared.js';
+import { assetOf, failureOf, useChain, useMade, useServer } from '../../test/set-up.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';

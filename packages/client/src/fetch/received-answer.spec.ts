@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startPaidServer, type Interference } from '../../test/paid-server.js';
-import { assetOf, useChain, useMade, useOpened, useServer, useTransferCount, useWallet } from '../../test/shared.js';
+import { assetOf, useChain, useMade, useOpened, useServer, useTransferCount, useWallet } from '../../test/set-up.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';

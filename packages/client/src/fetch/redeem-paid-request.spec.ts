@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { parseChallenge } from '@tollgate/protocol';
 
 import { startPaidServer } from '../../test/paid-server.js';
-import { expectFailure, useChain, useServer } from '../../test/shared.js';
+import { expectFailure, useChain, useServer } from '../../test/set-up.js';
 import { createWallet } from '../account/create-wallet.js';
 import { createPaymentCall } from '../sign/create-payment-to-sign.js';
 import type { RedeemablePayment } from '../store/payment-store.js';

@@ -12,7 +12,7 @@ import {
   useServer,
   useTransfers,
   walletOf,
-} from '../../test/shared.js';
+} from '../../test/set-up.js';
 import type { Wallet } from '../account/wallet.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';

@@ -1,7 +1,7 @@
 import { listTransfers, startPaidServer } from '../../test/paid-server.js';
 import { createPayTask } from '../../test/pay-task.js';
 import { runPayingChild } from '../../test/run-paying-child.js';
-import { useChain, useFolder, useServer } from '../../test/shared.js';
+import { useChain, useFolder, useServer } from '../../test/set-up.js';
 
 describe('a payer killed while a released payment is taken for the corrected request', () => {
   const chain = useChain();

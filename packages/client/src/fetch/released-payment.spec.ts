@@ -1,5 +1,5 @@
 import { startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
-import { assetOf, useChain, useMade, useOpened, useServer, useTransferCount, walletOf } from '../../test/shared.js';
+import { assetOf, useChain, useMade, useOpened, useServer, useTransferCount, walletOf } from '../../test/set-up.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';

@@ -10,7 +10,7 @@ import {
   useTransferCount,
   useWallet,
   withoutSignatures,
-} from '../../test/shared.js';
+} from '../../test/set-up.js';
 import { identifierIn, startSigningShop } from '../../test/signing-shop.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { abandonPayment, MemoryPaymentStore } from '../store/payment-store.js';

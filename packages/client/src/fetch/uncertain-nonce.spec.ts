@@ -4,7 +4,7 @@ import { refusal } from '../../../../test/harness/network/rpc-proxy.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer } from '../../test/paid-server.js';
-import { assetOf, expectFailure, useChain, useMade, useProxy, useServer, useTransfers } from '../../test/shared.js';
+import { assetOf, expectFailure, useChain, useMade, useProxy, useServer, useTransfers } from '../../test/set-up.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { PaymentEvent, PaymentOptions } from '../sign/payment-options.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';

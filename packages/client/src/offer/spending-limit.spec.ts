@@ -1,7 +1,7 @@
 import axios from 'axios';
 
 import { startPaidServer } from '../../test/paid-server.js';
-import { assetOf, useChain, useOpened, useServer, useTransferCount, useWallet, walletOf } from '../../test/shared.js';
+import { assetOf, useChain, useOpened, useServer, useTransferCount, useWallet, walletOf } from '../../test/set-up.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { payWithAxios } from '../axios.js';
 import { fetchWithPayment, payForResource } from '../fetch/fetch-with-payment.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import fc from 'fast-check';
 
-import { expectFailure, useFolder } from '../../test/shared.js';
+import { expectFailure, useFolder } from '../../test/set-up.js';
 import type { AuthorizableCharge } from '../offer/charge-requirement.js';
 import { FilePaymentStore } from './file-payment-store.js';
 import { parseStoredPayment } from './parse-stored-payment.js';

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { listTransfers, startPaidServer } from '../../test/paid-server.js';
 import { createPayTask, type PayingTask } from '../../test/pay-task.js';
 import { runPayingChild } from '../../test/run-paying-child.js';
-import { useChain, useFolder, useServer } from '../../test/shared.js';
+import { useChain, useFolder, useServer } from '../../test/set-up.js';
 import { findStateDirectory, openPaymentStore } from './open-payment-store.js';
 import { MemoryPaymentStore } from './payment-store.js';
 

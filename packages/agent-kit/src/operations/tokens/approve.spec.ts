@@ -1,7 +1,7 @@
 import { zeroAddress } from 'viem';
 
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/set-up.js';
 import { kitOf } from '../../../test/create-funded-kit.js';
 
 describe('approve and getERC20Allowance', () => {

@@ -5,7 +5,7 @@ import { createPublicClient, encodeFunctionData, http, type Address, type Public
 import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-tokens.js';
 import { readContracts, type CompiledContract } from '../../../../../tools/devnet/contracts/contracts.js';
 import { creationCode } from '../../../../../tools/devnet/protocols/artifacts.js';
-import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/set-up.js';
 import { createContext } from '../../../test/create-context.js';
 import { explainFailure } from '../../chain/explain-failure.js';
 import { createTokenResolver } from '../../tokens/resolve-token.js';

@@ -13,7 +13,7 @@ import {
 import { refusal } from '../../../../../test/harness/network/rpc-proxy.js';
 import { awaitReceipt } from '../../../../../test/harness/payments/await-receipt.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain, useMade, useProxy } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade, useProxy } from '../../../../client/test/set-up.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import { INSTRUCTION, placeRevertingContract } from '../../../test/hostile-operations.js';
 

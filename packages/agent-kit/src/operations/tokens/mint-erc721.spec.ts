@@ -1,6 +1,6 @@
 import { zeroAddress } from 'viem';
 
-import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/set-up.js';
 import { kitOf } from '../../../test/create-funded-kit.js';
 
 describe('mintERC721, transferERC721 and getERC721Balance', () => {

@@ -4,7 +4,7 @@ import { createTrader } from '../../../../../test/harness/agents/trader.js';
 import type { DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
-import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/set-up.js';
 import { createContext } from '../../../test/create-context.js';
 import { kitOf } from '../../../test/create-funded-kit.js';
 import type { OperationContext } from '../define/operation.js';

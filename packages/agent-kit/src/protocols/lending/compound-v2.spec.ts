@@ -3,7 +3,7 @@ import { encodeFunctionData, parseAbi, parseGwei, numberToHex, type Address, typ
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { DEPLOYER, sendAsDeployer } from '../../../../../tools/devnet/protocols/deployer.js';
 import { encodeSetPrice, setPrice } from '../../../../../tools/devnet/protocols/set-price.js';
-import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/set-up.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import { createDevnetRegistry } from '../../registry/devnet.js';
 

@@ -20,7 +20,7 @@ import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-toke
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { repositoryRoot } from '../../../../../tools/devnet/processes/repository.js';
 import { createdAddress, DEPLOYER, sendAsDeployer } from '../../../../../tools/devnet/protocols/deployer.js';
-import { expectFailure, useChain } from '../../../../client/test/shared.js';
+import { expectFailure, useChain } from '../../../../client/test/set-up.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
 import { createDevnetRegistry } from '../../registry/devnet.js';

@@ -1,7 +1,7 @@
 import { encodeErrorResult, erc20Abi, parseAbi, parseUnits } from 'viem';
 
 import { setPrice } from '../../../../../tools/devnet/protocols/set-price.js';
-import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/set-up.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import { explainRevert } from '../../chain/explain-failure.js';
 import { perpsFailures } from './perps-abi.js';

@@ -2,7 +2,7 @@ import { encodeErrorResult, parseAbi, parseEther, type Address } from 'viem';
 
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { passTime } from '../../../../../tools/devnet/protocols/pass-time.js';
-import { expectFailure, useChain, useMade } from '../../../../client/test/shared.js';
+import { expectFailure, useChain, useMade } from '../../../../client/test/set-up.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import { explainRevert } from '../../chain/explain-failure.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { startSilentServer } from '../../../../../test/harness/network/silent-server.js';
-import { expectFailure } from '../../../../client/test/shared.js';
+import { expectFailure } from '../../../../client/test/set-up.js';
 import { askZeroEx } from './ask-zero-ex.js';
 
 describe('an aggregator that stops in the middle of its answer', () => {

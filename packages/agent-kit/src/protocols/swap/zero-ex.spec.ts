@@ -9,7 +9,7 @@ import {
   type ZeroExAnswer,
   type ZeroExStandIn,
 } from '../../../../../test/harness/agents/zero-ex-stand-in.js';
-import { expectFailure, failureOf, useChain } from '../../../../client/test/shared.js';
+import { expectFailure, failureOf, useChain } from '../../../../client/test/set-up.js';
 import { kitOf } from '../../../test/create-funded-kit.js';
 import { DEVNET_CONTRACTS } from '../../registry/devnet-contracts.js';
 import { routerAbi } from '../uniswap-v3-pools.js';
