@@ -1,6 +1,6 @@
 import type { PayerSignature } from '@tollgate/chain';
 import type { JobRecord, PlannedStep, StepRecord, JsonValue } from '@tollgate/journal';
-import { isRecord, type Hex, type TransferAuthorization } from '@tollgate/protocol';
+import { isRecord, MAX_UINT256, type Hex, type TransferAuthorization } from '@tollgate/protocol';
 import { address, baseUnits, hash32, hexBytes, hexData, natural, parseMessage, signedPayment } from '@tollgate/schemas';
 import { z } from 'zod';
 
@@ -20,12 +20,15 @@ const payerSignature = z.discriminatedUnion('kind', [
   }),
 ]) satisfies z.ZodType<PayerSignature>;
 
+/** More would shift the fields of the calldata that follow. */
+const uint256 = baseUnits.refine((value) => BigInt(value) <= MAX_UINT256);
+
 const authorization = z.object({
   from: address,
   to: address,
-  value: baseUnits,
-  validAfter: baseUnits,
-  validBefore: baseUnits,
+  value: uint256,
+  validAfter: uint256,
+  validBefore: uint256,
   nonce: hash32,
 }) satisfies z.ZodType<TransferAuthorization>;
 

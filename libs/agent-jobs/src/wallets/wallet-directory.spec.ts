@@ -45,4 +45,10 @@ describe('the names of wallets', () => {
     const { name, lane } = await directory.publish({ name: 'other', lane: ONE });
     expect([name, nameLane(lane)]).toEqual(['main', nameLane(ONE)]);
   });
+
+  // Prevents: what a worker of another release has published makes an operator's pause look as if it had failed.
+  it.each(['[{"asset":"native"}]', '{}', 'limits'])('have no limits where %s was published', async (text) => {
+    await redis.hset('tollgate:{wallets}:limits', 'main', text);
+    expect(await directory.findLimits('main')).toBeNull();
+  });
 });

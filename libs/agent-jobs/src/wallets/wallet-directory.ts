@@ -31,9 +31,11 @@ export const walletLimit = z.object({
 export type WalletLimit = z.output<typeof walletLimit>;
 
 /** Null for an invalid list of tokens. */
-export function parseKnownTokens(text: string): readonly KnownToken[] | null {
+export const parseKnownTokens = (text: string): readonly KnownToken[] | null => parseList(knownToken, text);
+
+function parseList<Item extends z.ZodType>(item: Item, text: string): readonly z.output<Item>[] | null {
   try {
-    return z.array(knownToken).parse(JSON.parse(text));
+    return z.array(item).parse(JSON.parse(text));
   } catch {
     return null;
   }
@@ -89,10 +91,9 @@ export class WalletDirectory {
     await this.redis.hset(LIMITS, name, JSON.stringify(limits));
   }
 
-  /** Null if no worker of the wallet has published them yet. */
+  /** Null if no worker of the wallet has published them yet, or none that this release reads. */
   async findLimits(name: string): Promise<readonly WalletLimit[] | null> {
-    const text = await this.redis.hget(LIMITS, name);
-    return text === null ? null : z.array(walletLimit).parse(JSON.parse(text));
+    return parseList(walletLimit, (await this.redis.hget(LIMITS, name)) ?? '');
   }
 
   async find(name: string): Promise<WalletEntry | null> {

@@ -16,12 +16,14 @@ const requestEnvelope = z.object({
 /** A request as stored in the list. */
 export type RequestEnvelope = z.output<typeof requestEnvelope>;
 
-const replyError = z.object({ code: z.enum(['no_handler', 'handler_failed']), message: z.string() });
+type ReplyCode = 'no_handler' | 'handler_failed';
+/** A code that only a later release knows is an error all the same. */
+const replyError = z.object({ code: z.string() as z.ZodType<ReplyCode>, message: z.string() });
 export type ReplyError = z.output<typeof replyError>;
 
 const replyEnvelope = z.union([
   z.object({ v: z.literal(1), id: z.string(), error: replyError }),
-  z.object({ v: z.literal(1), id: z.string(), data }),
+  z.object({ v: z.literal(1), id: z.string(), data, error: z.never().exactOptional() }),
 ]);
 export type ReplyEnvelope = z.output<typeof replyEnvelope>;
 

@@ -243,6 +243,8 @@ describe('verifying a payment of a wallet that a known factory deploys', () => {
     const terms = { asset: asset(), payTo: authorization.to, payer: wallet.address, amountBaseUnits: String(PRICE) };
     const entry: PaymentEntry = { kind: 'authorization', ...terms, forOther: true, authorization, signature };
     expect(parseSettlementJob(encodeSettlementJob([entry]))).toEqual([entry]);
+    const tooMuch = { ...entry, authorization: { ...authorization, value: (2n ** 256n).toString() } };
+    expect(() => parseSettlementJob(encodeSettlementJob([tooMuch]))).toThrow('"value"');
   });
 
   // Prevents: whoever can put a contract at a well-known address on some chain makes the relayer call it.
