@@ -1,17 +1,18 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { type RunningService } from '@tollgate/common';
 import { openWhenUp, readEnvironment, warningsOf } from '@tollgate/config';
 import { checkCrypto } from '@tollgate/crypto';
-import { arriveWithin, closeWhenIdle, isLoopbackHost, ProblemFilter } from '@tollgate/http';
+import { arriveWithin, closeWhenIdle, isLoopbackHost, ProblemFilter, toOpenApiSchema } from '@tollgate/http';
 import { Logger } from 'nestjs-pino';
 
+import packageJson from '../../../package.json' with { type: 'json' };
 import { BookHolder } from './book/book-holder.js';
 import { BookkeeperModule } from './bookkeeper.module.js';
 import { BookkeeperEnvironment } from './config/bookkeeper.config.js';
 import { guardConsole } from './console/console-gate.js';
 import { Journals } from './journals/journals.js';
-import { registerDocument } from './operator/register-document.js';
 import { ConsoleSessions, forwardToOperator } from './sessions/console-sessions.js';
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -60,4 +61,22 @@ export async function startBookkeeper(
     throw error;
   }
   return { app, close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
+}
+
+/** `GET /operator/openapi.json`: the operator API, as its controllers declare it. */
+function registerDocument(app: NestFastifyApplication): void {
+  const builder = new DocumentBuilder()
+    .setTitle('Tollgate operator API')
+    .setDescription('What was paid, booked, refused and refunded. Errors are problem+json (RFC 9457).')
+    .setVersion(packageJson.version)
+    .setOpenAPIVersion('3.1.0')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'tgk_<id>_<secret>' });
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    standardSchemaConverter: toOpenApiSchema,
+  });
+  const text = JSON.stringify(document);
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .get('/operator/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
 }

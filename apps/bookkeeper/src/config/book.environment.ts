@@ -3,8 +3,6 @@ import { IsIntIn, IsRandomText, Setting, type ChecksTogether } from '@tollgate/c
 import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
 import { IsNotEmpty, IsOptional, Matches, ValidateBy } from 'class-validator';
 
-import { PUBLIC_ACCOUNTS } from './public-accounts.js';
-
 const URL_MESSAGE =
   '$property must be a postgres:// URL, with the characters # / ? and @ of user and password percent-encoded';
 const KEY_MESSAGE = '$property must be 32 bytes in hexadecimal';
@@ -88,3 +86,32 @@ function isPostgresUrl(value: unknown): boolean {
   const url = String(value);
   return /^postgres(ql)?:\/\/\S+$/.test(url) && URL.canParse(url.replace('@/', '@socket/'));
 }
+
+/** Accounts whose private keys are printed in the documentation of tools, in lower case. */
+const PUBLIC_ACCOUNTS: ReadonlySet<string> = new Set([
+  // anvil and Hardhat
+  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+  '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
+  '0x90f79bf6eb2c4f870365e785982e1f101e93b906',
+  '0x15d34aaf54267db7d7c367839aaf71a00a2c6a65',
+  '0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc',
+  '0x976ea74026e726554db657fa54763abd0c3a0aa9',
+  '0x14dc79964da2c08b23698b3d3cc7ca32193d9955',
+  '0x23618e81e3f5cdf7f54c3d65f7fbc0abf5b21e8f',
+  '0xa0ee7a142d267c1f36714e4a8f75612f20a79720',
+  // Ganache with --wallet.deterministic
+  '0x90f8bf6a479f320ead074411a4b0e7944ea8c9c1',
+  '0xffcf8fdee72ac11b5c542428b35eef5769c409f0',
+  '0x22d491bde2303f2f43325b2108d26f1eaba1e32b',
+  '0xe11ba2b4d45eaed5996cd0823791e0c93114882d',
+  '0xd03ea8624c8c5987235048901fb614fdca89b117',
+  '0x95ced938f7991cd0dfcb48f0a06a40fa1af46ebc',
+  '0x3e5e9111ae8eb78fe1cc3bb8915d5d461f3ef9a9',
+  '0x28a8746e75304c0780e011bed21c72cd78cd535e',
+  '0xaca94ef8bd5ffee41947b4585a84bda5a3d3da6e',
+  '0x1df62f291b2e969fb0849d99d9ce41e2f137006e',
+  // the examples of web3.js
+  '0x2c7536e3605d9c16a7a3d7b1898e529396a65c23',
+  '0xb8ce9ab6943e0eced004cde8e3bbed6568b2fa01',
+]);

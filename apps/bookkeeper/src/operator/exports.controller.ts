@@ -2,13 +2,14 @@ import { Readable } from 'node:stream';
 
 import { Inject, Req, StreamableFile } from '@nestjs/common';
 import { EXPORTS, readExport, type ExportName, type ExportRow, type Queryable } from '@tollgate/book';
+import type { PaymentEnvironment } from '@tollgate/config';
 import { ProblemError } from '@tollgate/http';
 import { END_OF_TIME_MS } from '@tollgate/operator-api';
+import { formatTokenSum } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
-import { createUnits, toDecimal, type UnitOf } from './asset-units.js';
 import { LongReadings, type Write } from './long-readings.js';
 import { OperatorController, Serve, type Operator } from './operator-controller.js';
 
@@ -94,4 +95,29 @@ function formatCell(value: string | null): string {
   // A negative amount is no formula.
   const text = /^[=+@\t\r]|^-(?!\d+(\.\d+)?$)/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+interface AssetUnit {
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+/** The unit of an asset, as a payment or the book names it; null for one that the settings do not describe. */
+type UnitOf = (asset: string | null) => AssetUnit | null;
+
+const COIN: AssetUnit = { symbol: 'native', decimals: 18 };
+
+function createUnits({ chainId, assetAddress, assetSymbol, assetDecimals }: PaymentEnvironment): UnitOf {
+  const token = { symbol: assetSymbol, decimals: assetDecimals };
+  const address = assetAddress.toLowerCase();
+  return (asset) => {
+    if (asset === `${chainId}:native`) return COIN;
+    return asset === address || asset === `${chainId}:${address}` ? token : null;
+  };
+}
+
+/** `-10000` of a token with 6 decimals is `-0.01`; null without an amount or a unit. */
+function toDecimal(baseUnits: string | null, unit: AssetUnit | null): string | null {
+  if (baseUnits === null || unit === null) return null;
+  return formatTokenSum(BigInt(baseUnits), unit.decimals);
 }
