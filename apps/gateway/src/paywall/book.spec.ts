@@ -73,7 +73,7 @@ describe('what the paywall reports to the book', () => {
           chainId: 1328,
           asset: ASSET.toLowerCase(),
           payTo: PAY_TO.toLowerCase(),
-          payer: PAY_TO,
+          payer: PAY_TO.toLowerCase(),
           amount: null,
           price: '1000',
           transaction: txHash,
