@@ -77,6 +77,10 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
     from: 'libs/webhooks/src/probe.ts',
     to: ['libs/agent-jobs/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'bullmq'],
   },
+  'schemas-are-data': {
+    from: 'libs/schemas/src/probe.ts',
+    to: ['libs/common/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'ioredis', '@nestjs/common'],
+  },
   'operator-api-is-schemas': {
     from: 'libs/operator-api/src/probe.ts',
     to: ['libs/common/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'ioredis', '@nestjs/common'],
