@@ -25,7 +25,7 @@ interface Manifest {
 
 /** In the units of `du -m`. */
 const MEGABYTE = 2 ** 20;
-const FOLDERS = ['protocol', 'client', 'gate', 'agent-kit'];
+const FOLDERS = ['protocol', 'client', 'middleware', 'agent-kit'];
 const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join('packages', folder, 'package.json'), 'utf8')) as Manifest;
 const manifests = FOLDERS.map(readManifest);
