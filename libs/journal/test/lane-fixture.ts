@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
-import { privateKeyToAddress } from 'viem/accounts';
+import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 
 import { startRpcProxy, type RpcProxy } from '../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../test/harness/retry.js';
@@ -125,6 +125,20 @@ export class LaneFixture {
     const result = await this.journal.submit(this.request(input));
     if (result.outcome !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(result)}`);
     return result.jobId;
+  }
+
+  /** A transaction by another program that has the wallet's key: no journal knows it. */
+  async sendForeign(nonce: number): Promise<void> {
+    const raw = await privateKeyToAccount(this.privateKey).signTransaction({
+      chainId: this.chain.chainId,
+      type: 'eip1559',
+      nonce,
+      to: RECEIVER,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+    });
+    await this.rpc('eth_sendRawTransaction', [raw]);
   }
 
   /** A worker in this process. It gives its lease back when it stops, so that a long one, renewed in time, delays no other. */

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Hex } from '@tollgate/protocol';
 import { parseTransaction } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 
 import { refuseCalls, type Interception, type RpcCall } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
@@ -287,18 +286,8 @@ describe('a lane on a chain that fails', () => {
   });
 
   it('parks the job for an operator when a foreign transaction used the nonce, and never takes another nonce', async () => {
-    const stranger = privateKeyToAccount(fixture.privateKey);
-    const raw = await stranger.signTransaction({
-      chainId: fixture.chain.chainId,
-      type: 'eip1559',
-      nonce: 41,
-      to: RECEIVER,
-      gas: 21_000n,
-      maxFeePerGas: 10n * GWEI,
-      maxPriorityFeePerGas: GWEI,
-    });
     const jobId = await fixture.submit();
-    await fixture.rpc('eth_sendRawTransaction', [raw]);
+    await fixture.sendForeign(41);
     fixture.startRunner({ nonceDoubtBlocks: 3 });
     await fixture.waitForState(jobId, 'SIGNED');
     await fixture.rpc('anvil_mine', ['0x1']);

@@ -1,5 +1,3 @@
-import { privateKeyToAccount } from 'viem/accounts';
-
 import { type RpcCall } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { useProxiedLanes, RECEIVER } from '../../test/lane-fixture.js';
@@ -120,16 +118,7 @@ describe('a gap in the nonces of a wallet', () => {
     const runner = fixture.startRunner(SETTINGS);
     const gap = await waitForGap();
     await runner.stop();
-    const foreign = await privateKeyToAccount(fixture.privateKey).signTransaction({
-      chainId: fixture.chain.chainId,
-      type: 'eip1559',
-      nonce: 41,
-      to: RECEIVER,
-      gas: 21_000n,
-      maxFeePerGas: 10n ** 10n,
-      maxPriorityFeePerGas: 10n ** 9n,
-    });
-    await fixture.rpc('eth_sendRawTransaction', [foreign]);
+    await fixture.sendForeign(41);
     const jobId = await fill(gap);
     fixture.startRunner(SETTINGS);
     expect(await mineUntilEnded(jobId)).toMatchObject({

@@ -1,7 +1,5 @@
-import { privateKeyToAccount } from 'viem/accounts';
-
 import { waitFor } from '../../../../test/harness/retry.js';
-import { useLanes, RECEIVER } from '../../test/lane-fixture.js';
+import { useLanes } from '../../test/lane-fixture.js';
 
 describe('a reorganisation that removes the transaction of an ended job', () => {
   const fixture = useLanes();
@@ -35,16 +33,7 @@ describe('a reorganisation that removes the transaction of an ended job', () => 
     await fixture.waitForState(later, 'BROADCAST');
     expect(findTrouble()).toBeUndefined();
     await waitForReport();
-    const filler = await privateKeyToAccount(fixture.privateKey).signTransaction({
-      chainId: fixture.chain.chainId,
-      type: 'eip1559',
-      nonce: 41,
-      to: RECEIVER,
-      gas: 21_000n,
-      maxFeePerGas: 10n ** 10n,
-      maxPriorityFeePerGas: 10n ** 9n,
-    });
-    await fixture.rpc('eth_sendRawTransaction', [filler]);
+    await fixture.sendForeign(41);
     await mine();
     await fixture.waitForState(later, 'FINAL');
     expect((await fixture.readMined()).map(({ nonce }) => nonce)).toEqual([41, 42]);
