@@ -1,6 +1,6 @@
 import type { PayerSignature } from '@tollgate/chain';
 import type { JobRecord, PlannedStep, StepRecord, JsonValue } from '@tollgate/journal';
-import { isRecord, MAX_UINT256, type Hex, type TransferAuthorization } from '@tollgate/protocol';
+import { MAX_UINT256, type Hex, type TransferAuthorization } from '@tollgate/protocol';
 import { address, baseUnits, hash32, hexBytes, hexData, natural, parseMessage, signedPayment } from '@tollgate/schemas';
 import { z } from 'zod';
 
@@ -78,9 +78,12 @@ export function parseSettlementJob({ operation, input }: Pick<JobRecord, 'operat
   return entries.map((entry) => ({ kind: 'authorization', payer: entry.authorization.from, ...entry }));
 }
 
-/** How many payments a job settles; a permit always has its own job. */
+const anyJob = z.object({ entries: z.unknown().optional() });
+
+/** How many payments a job settles; a permit always has its own job. @throws MalformedMessageError for no job's input */
 export function countPayments({ input }: Pick<JobRecord, 'input'>): number {
-  return isRecord(input) && Array.isArray(input['entries']) ? input['entries'].length : 1;
+  const { entries } = parseMessage(anyJob, input);
+  return Array.isArray(entries) ? entries.length : 1;
 }
 
 /** Stored in the journal, so that any process can tell what a mined step is. */
