@@ -22,7 +22,10 @@ interface RefundDesk {
   chain: Devnet;
 }
 
-/** With the wallet of refunds, as an agent worker publishes it, whose jobs nobody sends. */
+/**
+ * Publishes the wallet of refunds, as an agent worker does. No worker runs: the journal gets the jobs, and nothing sends
+ * them.
+ */
 export async function openRefunds(
   { server, redis, ledger, bookkeeper }: BenchBook,
   chain: Devnet,
