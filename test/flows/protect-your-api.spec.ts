@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
-import { ROUTE_KEYS, RouteDescription } from '../../apps/gateway/src/resources/routes-file/route-description.js';
+import { keysOf } from '@tollgate/config';
+
+import { RouteDescription } from '../../apps/gateway/src/resources/routes-file/route-description.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { waitFor } from '../harness/retry.js';
 
@@ -72,8 +74,8 @@ describe('docs/protect-your-api.md', () => {
     const [, section = ''] = /\n## The routes file\n(.*?)\n## /s.exec(page) ?? [];
     const rows = [...section.matchAll(/^\| `(\w+)` +\| (.*?) +\|/gm)].map(([, key, value]) => [key, value]);
     const keys = rows.map(([key]) => key);
-    expect(keys).toEqual(expect.arrayContaining([...ROUTE_KEYS]));
-    expect(keys).toHaveLength(ROUTE_KEYS.length);
+    expect(keys).toEqual(expect.arrayContaining([...keysOf(RouteDescription)]));
+    expect(keys).toHaveLength(keysOf(RouteDescription).length);
     const { methods, mimeType, answer, chargeOn, timeoutMs, passCredentials } = new RouteDescription();
     const shown = { methods: `[${methods.join(', ')}]`, mimeType, answer, chargeOn, timeoutMs, passCredentials };
     expect(Object.fromEntries(rows)).toMatchObject(

@@ -8,7 +8,10 @@ export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './proces
 export { PaymentEnvironment, type PaymentPolicy } from './payment.environment.js';
 export { ProxyEnvironment } from './proxy.environment.js';
 export * from './read-environment.js';
-export { readSettingFile } from './read-setting-file.js';
+export { expandVariables, VariableError } from './files/expand-variables.js';
+export { keysOf, parseEntry, reportUnknownKeys, type ParsedEntry } from './files/parse-entry.js';
+export { describeProblems, formatPlace, parseYaml, type FileProblem, type Place } from './files/parse-yaml.js';
+export { readSettingFile, readTextFile } from './files/read-setting-file.js';
 export { RedisEnvironment } from './redis.environment.js';
 export { findUrlProblems, RpcEnvironment } from './rpc.environment.js';
 export {

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-
-import { ConfigurationError } from '@tollgate/config';
+import { ConfigurationError, readTextFile } from '@tollgate/config';
 
 import type { GatewayEnvironment } from '../config/gateway.config.js';
 import type { WeatherSourceName } from '../config/weather.environment.js';
@@ -75,25 +72,9 @@ function decimalsOf({ payment }: GatewayEnvironment, faulty: ReadonlySet<string>
 /** @throws ConfigurationError listing every problem of the file, or why it cannot be read */
 function readRoutesFile(file: string, context: RouteContext): PaidRoute[] {
   try {
-    return parseRoutes(readText(file), context);
+    return parseRoutes(readTextFile(file), context);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     throw new ConfigurationError(error.problems.map((problem) => `ROUTES_FILE ${file}: ${problem}`));
-  }
-}
-
-function readText(file: string): string {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-    throw new ConfigurationError([`${resolve(file)} ${why}.`]);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new ConfigurationError(['The file is not UTF-8 text.']);
   }
 }

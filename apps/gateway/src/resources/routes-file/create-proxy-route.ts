@@ -1,3 +1,4 @@
+import { expandVariables, VariableError, type FileProblem, type ParsedEntry, type Place } from '@tollgate/config';
 import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import { canonicalName } from '../../paywall/route/hop-by-hop-headers.js';
@@ -8,8 +9,7 @@ import { ProxyResource } from '../proxy/proxy-resource.js';
 import type { PublicPaths } from '../proxy/public-paths.js';
 import { UpstreamPath, UpstreamPathError } from '../proxy/upstream-path.js';
 import { explainContradictions, type ContradictionContext } from './explain-contradictions.js';
-import type { ParsedDescription } from './parse-route-descriptions.js';
-import type { RouteProblem, Place } from './parse-yaml.js';
+import type { RouteDescription } from './route-description.js';
 
 export interface RouteContext extends ContradictionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -27,10 +27,10 @@ export interface ProxyRoute {
 
 /** Null if the path itself is invalid. Every problem is added to `problems`. */
 export function createProxyRoute(
-  parsed: ParsedDescription,
+  parsed: ParsedEntry<RouteDescription>,
   context: RouteContext,
   publicPaths: PublicPaths,
-  problems: RouteProblem[],
+  problems: FileProblem[],
 ): ProxyRoute | null {
   const { description, faulty, place } = parsed;
   const problemsBefore = problems.length;
@@ -99,7 +99,7 @@ export function createProxyRoute(
 class RouteError extends Error {}
 
 function isExplained(error: unknown): error is Error {
-  return [RouteError, PathPatternError, UpstreamPathError].some((known) => error instanceof known);
+  return [RouteError, VariableError, PathPatternError, UpstreamPathError].some((known) => error instanceof known);
 }
 
 function parsePrice(text: string, assetDecimals: number): bigint {
@@ -136,7 +136,7 @@ function parseUpstreamHeaders(
   headers: Readonly<Record<string, unknown>>,
   place: Place,
   env: RouteContext['env'],
-  problems: RouteProblem[],
+  problems: FileProblem[],
 ): [string, string][] {
   const seen = new Set<string>();
   return Object.entries(headers).flatMap(([name, value]): [string, string][] => {
@@ -155,25 +155,8 @@ function parseUpstreamHeaders(
         ? [[name, expanded]]
         : report('contains a character that is not allowed in a header, such as a line break');
     } catch (error) {
-      if (error instanceof RouteError) return report(error.message);
+      if (error instanceof VariableError) return report(error.message);
       throw error;
     }
-  });
-}
-
-const VARIABLE = /\$\{([^}]*)(\}?)/g;
-
-/**
- * Replaces `${NAME}` by the value of that environment variable. Values are secrets: no error quotes one.
- *
- * @throws RouteError naming the variable that is not set
- */
-function expandVariables(text: string, env: RouteContext['env']): string {
-  return text.replace(VARIABLE, (_, name: string, end: string) => {
-    if (end === '' || !/^[A-Za-z_]\w*$/.test(name)) throw new RouteError('has "${" without a variable name and "}"');
-    const value = env[name];
-    if (value === undefined || value === '')
-      throw new RouteError(`needs the environment variable ${name}, which is not set`);
-    return value;
   });
 }

@@ -1,4 +1,5 @@
-import type { ParsedDescription } from './parse-route-descriptions.js';
+import type { ParsedEntry } from '@tollgate/config';
+
 import type { RouteDescription } from './route-description.js';
 
 /** The gateway settings that routes depend on. */
@@ -10,7 +11,10 @@ export interface ContradictionContext {
 type Contradiction = [key: keyof RouteDescription, message: string];
 
 /** The options of a route that contradict each other or the settings, by the key that has to change. */
-export function explainContradictions(parsed: ParsedDescription, context: ContradictionContext): Contradiction[] {
+export function explainContradictions(
+  parsed: ParsedEntry<RouteDescription>,
+  context: ContradictionContext,
+): Contradiction[] {
   const { description, faulty } = parsed;
   const { metered, revisitSeconds } = description;
   return [

@@ -1,9 +1,9 @@
-import { ConfigurationError } from '@tollgate/config';
+import { ConfigurationError, keysOf } from '@tollgate/config';
 import fc from 'fast-check';
 
 import { anyText } from '../../../../../test/harness/any-text.js';
 import { parseRoutes } from './parse-routes.js';
-import { ROUTE_KEYS } from './route-description.js';
+import { RouteDescription } from './route-description.js';
 
 const SECRET = 'k3y-of-the-upstream';
 const context = {
@@ -301,7 +301,10 @@ rotes: []
       ),
       fc.jsonValue({ maxDepth: 2 }),
     );
-    const route = fc.dictionary(fc.oneof(fc.constantFrom(...ROUTE_KEYS), fc.string({ maxLength: 5 })), value);
+    const route = fc.dictionary(
+      fc.oneof(fc.constantFrom(...keysOf(RouteDescription)), fc.string({ maxLength: 5 })),
+      value,
+    );
     const file = fc.oneof(
       anyText,
       fc.record({ routes: fc.array(fc.oneof(route, value), { maxLength: 4 }) }).map((routes) => JSON.stringify(routes)),

@@ -1,12 +1,22 @@
-import { ConfigurationError } from '@tollgate/config';
+import {
+  ConfigurationError,
+  describeProblems,
+  formatPlace,
+  parseEntry,
+  parseYaml,
+  reportUnknownKeys,
+  type FileProblem,
+  type ParsedEntry,
+  type Place,
+} from '@tollgate/config';
+import { isRecord } from '@tollgate/protocol';
 
 import { overlap, parsePathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import { PublicPaths } from '../proxy/public-paths.js';
 import { WEATHER_PATH } from '../weather/create-weather-route.js';
 import { createProxyRoute, type ProxyRoute, type RouteContext } from './create-proxy-route.js';
-import { parseRouteDescriptions } from './parse-route-descriptions.js';
-import { parseYaml, formatPlace, type Place, type RouteProblem } from './parse-yaml.js';
+import { RouteDescription } from './route-description.js';
 
 /** The paths that every gateway serves itself, including everything below them. */
 const OWN_PATHS = [
@@ -27,7 +37,7 @@ const OWN_PATHS = [
  */
 export function parseRoutes(text: string, context: RouteContext): PaidRoute[] {
   const yaml = parseYaml(text);
-  const problems: RouteProblem[] = [];
+  const problems: FileProblem[] = [];
   const publicPaths = new PublicPaths(context.publicUrl);
   const described = parseRouteDescriptions(yaml.value, problems).map((parsed) => ({
     place: parsed.place,
@@ -36,17 +46,27 @@ export function parseRoutes(text: string, context: RouteContext): PaidRoute[] {
   }));
   reportOverlaps(described, context, problems);
   if (problems.length === 0) return described.flatMap(({ created }) => created?.route ?? []);
-
-  // In the order of the file, which is not the order in which problems are found.
-  const lines = problems.map((problem) => ({ ...problem, line: yaml.lineOf(problem.place) }));
-  lines.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
-  throw new ConfigurationError(lines.map(describe));
+  throw new ConfigurationError(describeProblems(yaml, problems));
 }
 
-function describe({ place, line, message }: RouteProblem & { readonly line: number | null }): string {
-  const sentence = /[.?]$/.test(message) ? message : `${message}.`;
-  if (place.length === 0) return `The file ${sentence}`;
-  return `${formatPlace(place)}${line === null ? '' : ` (line ${line})`}: ${sentence}`;
+/** The entries of a routes file. */
+function parseRouteDescriptions(file: unknown, problems: FileProblem[]): ParsedEntry<RouteDescription>[] {
+  if (!isRecord(file)) {
+    problems.push({ place: [], message: 'must have "routes:" with a list below it' });
+    return [];
+  }
+  reportUnknownKeys(file, ['routes'], [], problems);
+  const { routes } = file;
+  if (!Array.isArray(routes) || routes.length === 0) {
+    problems.push({ place: ['routes'], message: 'must be a list of at least one route' });
+    return [];
+  }
+  return routes.flatMap((entry: unknown, index) => {
+    const place = ['routes', index];
+    if (isRecord(entry)) return parseEntry(RouteDescription, entry, place, problems);
+    problems.push({ place, message: 'must be a route: path, price, upstream' });
+    return [];
+  });
 }
 
 interface Described {
@@ -62,7 +82,7 @@ interface Described {
 function reportOverlaps(
   described: readonly Described[],
   { sellsWeather }: RouteContext,
-  problems: RouteProblem[],
+  problems: FileProblem[],
 ): void {
   const ownPaths = sellsWeather ? [WEATHER_PATH, ...OWN_PATHS] : OWN_PATHS;
   const ownPatterns = ownPaths.flatMap((path) =>

@@ -1,4 +1,3 @@
-import { ConfigurationError } from '@tollgate/config';
 import {
   isMap,
   isNode,
@@ -13,6 +12,8 @@ import {
   type YAMLWarning,
 } from 'yaml';
 
+import { ConfigurationError } from '../configuration-error.js';
+
 export interface ParsedYaml {
   readonly value: unknown;
   /** The line of a place, or of the nearest entry around it; null for the document. */
@@ -25,8 +26,8 @@ const MOST_ALIASES = 100;
 const MOST_FAULTS = 5;
 
 /**
- * Parses YAML 1.2, which includes JSON. A number under a `price` key keeps its source text, since a float does not
- * represent cents exactly.
+ * Parses YAML 1.2, which includes JSON. Amounts and addresses keep their source text where they are written without
+ * quotes: a float does not represent cents exactly, nor an address.
  *
  * @throws ConfigurationError with one line for each problem, including duplicate keys, unknown tags and excessive aliases
  */
@@ -37,7 +38,7 @@ export function parseYaml(text: string): ParsedYaml {
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0)
     throw new ConfigurationError(faults.slice(0, MOST_FAULTS).map((fault) => describe(fault, lines)));
-  keepPricesAsText(document);
+  keepAsText(document);
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
     return { value, lineOf: (place) => lineOf(document, lines, place) };
@@ -51,11 +52,13 @@ function describe({ code, message, pos }: YAMLParseError | YAMLWarning, lines: L
   return `line ${line}, column ${col}: ${code === 'MULTIPLE_DOCS' ? 'the file contains a second document' : message}`;
 }
 
-function keepPricesAsText(document: Document): void {
+const KEPT_AS_TEXT: ReadonlySet<unknown> = new Set(['price', 'rate', 'token', 'payTo']);
+
+function keepAsText(document: Document): void {
   visit(document, {
     Pair(_, { key, value }) {
-      const isPrice = isScalar(key) && key.value === 'price';
-      if (isPrice && isScalar(value) && typeof value.value === 'number') value.value = value.source;
+      const isKept = isScalar(key) && KEPT_AS_TEXT.has(key.value);
+      if (isKept && isScalar(value) && typeof value.value === 'number') value.value = value.source;
     },
   });
 }
@@ -86,7 +89,8 @@ function startOf(node: unknown, lines: LineCounter): number | null {
 /** A place in the file: `['routes', 2, 'price']` is formatted as `routes[2].price`. */
 export type Place = readonly (string | number)[];
 
-export interface RouteProblem {
+/** What is wrong at a place of a file, in words that follow the place's name. */
+export interface FileProblem {
   readonly place: Place;
   readonly message: string;
 }
@@ -98,4 +102,15 @@ export function formatPlace(place: Place): string {
       return /^[\w-]+$/.test(step) ? `${index === 0 ? '' : '.'}${step}` : `[${JSON.stringify(step)}]`;
     })
     .join('');
+}
+
+/** One sentence for each problem with its place, in the order of the file: `routes[2].price (line 9): …` */
+export function describeProblems({ lineOf: find }: ParsedYaml, problems: readonly FileProblem[]): string[] {
+  const lines = problems.map((problem) => ({ ...problem, line: find(problem.place) }));
+  lines.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+  return lines.map(({ place, line, message }) => {
+    const sentence = /[.?]$/.test(message) ? message : `${message}.`;
+    if (place.length === 0) return `The file ${sentence}`;
+    return `${formatPlace(place)}${line === null ? '' : ` (line ${line})`}: ${sentence}`;
+  });
 }

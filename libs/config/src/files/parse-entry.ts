@@ -1,63 +1,55 @@
-import { isRecord } from '@tollgate/protocol';
-import { validateSync } from 'class-validator';
+import { getMetadataStorage, validateSync } from 'class-validator';
 
-import type { Place, RouteProblem } from './parse-yaml.js';
-import { ROUTE_KEYS, RouteDescription } from './route-description.js';
+import type { FileProblem, Place } from './parse-yaml.js';
 
-export interface ParsedDescription {
+/** A class whose properties are the keys of an entry. Each has a check; its initialisers are the defaults. */
+export type EntryClass<Entry extends object> = new () => Entry;
+
+export interface ParsedEntry<Entry extends object> {
   readonly place: Place;
-  readonly description: RouteDescription;
+  readonly description: Entry;
   /** Keys with a value of the wrong type, about which nothing more is reported. */
   readonly faulty: ReadonlySet<string>;
 }
 
-/** The entries of a routes file. Parsing continues after a problem, which is added to `problems`. */
-export function parseRouteDescriptions(file: unknown, problems: RouteProblem[]): ParsedDescription[] {
-  if (!isRecord(file)) {
-    problems.push({ place: [], message: 'must have "routes:" with a list below it' });
-    return [];
-  }
-  reportUnknownKeys(file, ['routes'], [], problems);
-  const { routes } = file;
-  if (!Array.isArray(routes) || routes.length === 0) {
-    problems.push({ place: ['routes'], message: 'must be a list of at least one route' });
-    return [];
-  }
-  return routes.flatMap((entry: unknown, index) => {
-    const place = ['routes', index];
-    if (isRecord(entry)) return parseEntry(entry, place, problems);
-    problems.push({ place, message: 'must be a route: path, price, upstream' });
-    return [];
-  });
+/** The keys of an entry, in their order. */
+export function keysOf<Entry extends object>(entry: EntryClass<Entry>): (keyof Entry & string)[] {
+  const checks = getMetadataStorage().getTargetValidationMetadatas(entry, '', false, false);
+  return [...new Set(checks.map(({ propertyName }) => propertyName))] as (keyof Entry & string)[];
 }
 
-function parseEntry(entry: Record<string, unknown>, place: Place, problems: RouteProblem[]): ParsedDescription {
-  reportUnknownKeys(entry, ROUTE_KEYS, place, problems);
-  const description = new RouteDescription();
-  const given = ROUTE_KEYS.filter((key) => Object.hasOwn(entry, key) && entry[key] !== null);
+/** Parses one entry of a file. Parsing continues after a problem, which is added to `problems`. */
+export function parseEntry<Entry extends object>(
+  entryClass: EntryClass<Entry>,
+  entry: Record<string, unknown>,
+  place: Place,
+  problems: FileProblem[],
+): ParsedEntry<Entry> {
+  const keys = keysOf(entryClass);
+  reportUnknownKeys(entry, keys, place, problems);
+  const description = new entryClass();
+  const given = keys.filter((key) => Object.hasOwn(entry, key) && entry[key] !== null);
   Object.assign(description, Object.fromEntries(given.map((key) => [key, entry[key]])));
 
   const faulty = new Set<string>();
   for (const { property, constraints } of validateSync(description, { forbidUnknownValues: true })) {
     faulty.add(property);
-    const missing = !given.includes(property as keyof RouteDescription);
+    const missing = !given.some((key) => key === property);
     const [first] = Object.values(constraints ?? {}).reverse();
     problems.push({ place: [...place, property], message: missing ? 'is missing' : withoutName(first, property) });
   }
   return { place, description, faulty };
 }
 
-function reportUnknownKeys(
+export function reportUnknownKeys(
   record: Record<string, unknown>,
   known: readonly string[],
   place: Place,
-  problems: RouteProblem[],
+  problems: FileProblem[],
 ): void {
   for (const key of Object.keys(record)) {
     if (known.includes(key)) continue;
-    const meant = suggestName(key, known);
-    const hint = meant === null ? `known keys are ${known.join(', ')}` : `did you mean "${meant}"?`;
-    problems.push({ place: [...place, key], message: `is unknown; ${hint}` });
+    problems.push({ place: [...place, key], message: `is unknown; ${hintAt(key, known, 'keys')}` });
   }
 }
 
@@ -65,6 +57,12 @@ function reportUnknownKeys(
 function withoutName(message: string | undefined, property: string): string {
   const text = message ?? 'is not valid';
   return text.startsWith(`${property} `) ? text.slice(property.length + 1) : text;
+}
+
+/** What to write in place of an unknown name. @param what the names are, in the plural */
+export function hintAt(written: string, known: readonly string[], what: string): string {
+  const meant = suggestName(written, known);
+  return meant === null ? `known ${what} are ${known.join(', ')}` : `did you mean "${meant}"?`;
 }
 
 /** The known name closest to a misspelt one, or null if none is close. */
