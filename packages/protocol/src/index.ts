@@ -11,7 +11,7 @@ export * from './wire/http-url.js';
 export * from './wire/idempotency-key.js';
 export * from './wire/json-header.js';
 export * from './wire/json-record.js';
-export * from './networks.js';
+export * from './chains/known-chains.js';
 export * from './logs/find-authorizations.js';
 export * from './logs/token-log.js';
 export {

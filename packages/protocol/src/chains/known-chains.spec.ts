@@ -1,4 +1,4 @@
-import { caip2Of, v1NetworkOf } from './networks.js';
+import { caip2Of, v1NetworkOf } from './known-chains.js';
 
 describe('networks', () => {
   it('have a version 1 name only if its clients know one', () => {
