@@ -27,8 +27,13 @@ const fingerprint = createFingerprint({ method: 'GET', path: '/api/weather', que
 export async function openLedger(redisUrl: string, isBooked: boolean, keep: KeepUntilEnd) {
   const redis = new Redis(redisUrl);
   keep({ stop: async () => redis.disconnect() });
-  const ledger = new Ledger({ redis, retentionMs: RETENTION_MS, ...(isBooked && { book: NO_LIMIT }) });
-  await ledger.open({ headBlockNumber: 1 });
+  const ledger = new Ledger({
+    redis,
+    chainIds: [1328],
+    retentionMs: RETENTION_MS,
+    ...(isBooked && { book: NO_LIMIT }),
+  });
+  await ledger.open({ chainId: 1328, blockNumber: 1 });
   return { redis, ledger };
 }
 

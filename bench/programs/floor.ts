@@ -30,6 +30,7 @@ const secrets = [Buffer.from(settings.CHALLENGE_SECRET)];
 const fingerprint = createFingerprint({ method: 'GET', path: PATH, query: '' });
 
 const ledger = new Ledger({
+  chainIds: [1328],
   redis: connectRedis({ url: settings.REDIS_URL, role: 'ledger', logger: REDIS_LOGGER }),
   retentionMs: DAY_MS,
 });
@@ -124,7 +125,7 @@ async function answer(lease: Lease, txHash: string): Promise<Buffer | null> {
   return (await ledger.commit(lease, stored)) ? body : null;
 }
 
-await ledger.open({ headBlockNumber: await chain.readHead(Date.now() + 10_000) });
+await ledger.open({ chainId: 1328, blockNumber: await chain.readHead(Date.now() + 10_000) });
 await app.listen({ host: '127.0.0.1', port: 0 });
 const address = app.server.address();
 process.stdout.write(`ready http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}\n`);

@@ -37,8 +37,11 @@ describe('a backup', () => {
   });
 
   const open = async (redis: RedisClient, headBlockNumber: number) => {
-    const [ledger, journal] = [new Ledger({ redis, timeoutMs: 30_000 }), new Journal({ redis, timeoutMs: 30_000 })];
-    await ledger.open({ headBlockNumber });
+    const [ledger, journal] = [
+      new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000 }),
+      new Journal({ redis, timeoutMs: 30_000 }),
+    ];
+    await ledger.open({ chainId: 1328, blockNumber: headBlockNumber });
     await journal.open();
     return { ledger, journal };
   };

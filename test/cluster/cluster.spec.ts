@@ -64,8 +64,8 @@ describe.each([
     cluster = await startCluster();
     redis = connectRedis({ url: cluster.url, role: 'ledger', logger });
     blocking = connectRedis({ url: cluster.url, role: 'queue', use: 'blocking', logger });
-    ledger = new Ledger({ redis });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    ledger = new Ledger({ redis, chainIds: [1328] });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     server = new RequestReplyServer({
       redisUrl: cluster.url,
       queue: 'echo',
@@ -96,13 +96,15 @@ describe.each([
       { url: cluster.primaries[1]!.url.replace('//', '//:canary-password@') },
       async (one) => {
         await one.config('SET', 'maxmemory-policy', 'allkeys-lru');
-        await expect(new Ledger({ redis: fresh }).open()).rejects.toMatchObject({ code: 'redis_evicts' });
+        await expect(new Ledger({ redis: fresh, chainIds: [1328] }).open()).rejects.toMatchObject({
+          code: 'redis_evicts',
+        });
         await one.config('SET', 'maxmemory-policy', 'noeviction');
         return 'checked';
       },
     );
     expect(primary).toBe('checked');
-    await new Ledger({ redis: fresh }).open();
+    await new Ledger({ redis: fresh, chainIds: [1328] }).open();
     fresh.disconnect();
   });
 

@@ -144,12 +144,12 @@ describe('a primary with one replica that must acknowledge', () => {
     const args = ['--replicaof', '127.0.0.1', String(primary.port)];
     replica = await startRedis({ args });
     redis = new Redis(primary.url);
-    ledger = new Ledger({ redis, ...PATIENT });
+    ledger = new Ledger({ redis, chainIds: [1328], ...PATIENT });
     journal = new Journal({ redis, ...PATIENT });
-    hastyLedger = new Ledger({ redis, ...HASTY });
+    hastyLedger = new Ledger({ redis, chainIds: [1328], ...HASTY });
     hastyJournal = new Journal({ redis, ...HASTY });
     await waitFor('the replica', async () => (await redis.info('replication')).includes('state=online'));
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     await journal.open();
     await Promise.all([hastyLedger.open(), hastyJournal.open()]);
     await waitUntilAcknowledged(ledger);
@@ -214,7 +214,7 @@ describe('a primary with one replica that must acknowledge', () => {
 
   it('ends the connection that waits with the one it was given', async () => {
     const own = new Redis(primary.url);
-    const other = new Ledger({ redis: own, ...PATIENT });
+    const other = new Ledger({ redis: own, chainIds: [1328], ...PATIENT });
     await other.open();
     await other.claim(sampleClaim(other));
     const count = async () => (await redis.client('LIST')) as string;
@@ -230,9 +230,12 @@ describe('a primary that hangs for longer than the election and comes back', () 
   it('answers nobody who has kept a connection to it', async () => {
     const group = await startSentinels();
     const redis = new Redis({ port: group.primary.port, username: 'seller', password: 'canary-password' });
-    const [ledger, journal] = [new Ledger({ redis, ...PATIENT }), new Journal({ redis, ...PATIENT })];
-    const [hastyLedger, hastyJournal] = [new Ledger({ redis, ...HASTY }), new Journal({ redis, ...HASTY })];
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const [ledger, journal] = [new Ledger({ redis, chainIds: [1328], ...PATIENT }), new Journal({ redis, ...PATIENT })];
+    const [hastyLedger, hastyJournal] = [
+      new Ledger({ redis, chainIds: [1328], ...HASTY }),
+      new Journal({ redis, ...HASTY }),
+    ];
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     await journal.open();
     await Promise.all([hastyLedger.open(), hastyJournal.open()]);
     await waitUntilAcknowledged(ledger);
@@ -278,8 +281,8 @@ describe('a replica that succeeds its primary', () => {
   };
   const openLedger = async (server: RedisServer, headBlockNumber: number): Promise<Ledger> => {
     const redis = connect(server);
-    const ledger = new Ledger({ redis, ...PATIENT });
-    await ledger.open({ headBlockNumber });
+    const ledger = new Ledger({ redis, chainIds: [1328], ...PATIENT });
+    await ledger.open({ chainId: 1328, blockNumber: headBlockNumber });
     return ledger;
   };
 
@@ -341,7 +344,8 @@ describe('a replica that succeeds its primary', () => {
   it('is not judged by a process for which no replica acknowledges, which closes no payment either', async () => {
     const primary = await serve();
     const replica = await follow(primary);
-    const startLocal = (server: RedisServer) => new Ledger({ redis: connect(server), timeoutMs: 90_000 });
+    const startLocal = (server: RedisServer) =>
+      new Ledger({ redis: connect(server), chainIds: [1328], timeoutMs: 90_000 });
     const ledger = await openLedger(primary, HEAD_AT_BIRTH);
     await waitUntilAcknowledged(ledger);
     const unclaimed = sampleClaim(ledger, { headBlockNumber: HEAD, deadlineMs: ledger.nowMs() + 120_000 });
@@ -378,8 +382,11 @@ describe('a cluster whose replicas must acknowledge', () => {
     const cluster = await startCluster();
     // Without the limit of a connection in production, which is shorter than a busy replica may take to acknowledge.
     const redis = createRedis(cluster.url, {});
-    const [ledger, hasty] = [new Ledger({ redis, ...PATIENT }), new Ledger({ redis, ...HASTY })];
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const [ledger, hasty] = [
+      new Ledger({ redis, chainIds: [1328], ...PATIENT }),
+      new Ledger({ redis, chainIds: [1328], ...HASTY }),
+    ];
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     await hasty.open();
     const claims = await Promise.all(many.map(() => ledger.claim(sampleClaim(ledger))));
     expect(new Set(claims.map(({ outcome }) => outcome))).toEqual(new Set(['claimed']));
@@ -405,8 +412,8 @@ describe('a cluster whose replicas must acknowledge', () => {
   it('keeps to what its replicas acknowledged over a restart of a primary, unless a slot is on its way', async () => {
     const cluster = await startCluster();
     const redis = connectRedis({ url: cluster.url, role: 'ledger', logger }) as Cluster;
-    const ledger = new Ledger({ redis, ...PATIENT });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const ledger = new Ledger({ redis, chainIds: [1328], ...PATIENT });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     const nodes = [...cluster.primaries, ...cluster.replicas].map((server) => createNode(server, CLUSTER_PASSWORD));
     // No replica takes over meanwhile.
     for (const node of nodes) await node.redis.config('SET', 'cluster-node-timeout', '60000');
@@ -418,13 +425,13 @@ describe('a cluster whose replicas must acknowledge', () => {
       await server.start();
     }
     await waitFor('the ledger', () =>
-      ledger.open({ headBlockNumber: HEAD }).then(
+      ledger.open({ chainId: 1328, blockNumber: HEAD }).then(
         () => true,
         () => false,
       ),
     );
     const readReplicas = async ({ redis: node }: Node) => {
-      const keys = await node.keys('tollgate:{pay-*}:birth');
+      const keys = await node.keys('tollgate:{pay-*}:birth:*');
       return new Set(await Promise.all(keys.map((key) => node.hget(key, 'replicas'))));
     };
     expect(await Promise.all([restarted!, receiving!, untouched!].map(readReplicas))).toEqual([

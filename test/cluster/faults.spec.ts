@@ -42,7 +42,7 @@ describe('a cluster with a fault', () => {
   let hasty: Ledger;
   const open = (url: string) => {
     const client = connectRedis({ url, role: 'ledger', logger });
-    return { client, ledger: new Ledger({ redis: client, ...PATIENT }) };
+    return { client, ledger: new Ledger({ redis: client, chainIds: [1328], ...PATIENT }) };
   };
   const sample = () => sampleClaim(ledger, { leaseMs: 120_000, deadlineMs: ledger.nowMs() + 120_000 });
   /** The outcome of one new claim each, or the error's message. */
@@ -62,8 +62,8 @@ describe('a cluster with a fault', () => {
     cluster = await startCluster();
     nodes = [...cluster.primaries, ...cluster.replicas].map((server) => createNode(server, CLUSTER_PASSWORD));
     ({ client: redis, ledger } = open(cluster.url));
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
-    hasty = new Ledger({ redis, ...HASTY });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
+    hasty = new Ledger({ redis, chainIds: [1328], ...HASTY });
     await hasty.open();
     await waitUntilSold();
   });
@@ -95,7 +95,7 @@ describe('a cluster with a fault', () => {
     await waitFor('the newcomer to know the others', () => isOk([newcomer]));
     for (const { port } of [cluster.replicas[0]!, newcomer.server]) {
       const { client, ledger: other } = open(cluster.url.replace(/@.*/, `@127.0.0.1:${port}`));
-      await other.open({ headBlockNumber: HEAD_AT_BIRTH });
+      await other.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
       const claims = Array.from({ length: MANY }, () => other.claim(sampleClaim(other)));
       expect(new Set((await Promise.all(claims)).map(({ outcome }) => outcome))).toEqual(new Set(['claimed']));
       client.disconnect();
@@ -233,8 +233,11 @@ describe('Sentinels that name a dead primary', () => {
   it('are no answer, and serve again once it is back', async () => {
     const group = await startSentinels();
     const redis = connectRedis({ url: group.url, role: 'ledger', logger });
-    const [ledger, hasty] = [new Ledger({ redis, ...PATIENT }), new Ledger({ redis, ...HASTY })];
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const [ledger, hasty] = [
+      new Ledger({ redis, chainIds: [1328], ...PATIENT }),
+      new Ledger({ redis, chainIds: [1328], ...HASTY }),
+    ];
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     await hasty.open();
     const sample = () => sampleClaim(ledger, { leaseMs: 120_000, deadlineMs: ledger.nowMs() + 120_000 });
     const claim = () => hasty.claim(sample()).then(({ outcome }) => outcome, String);

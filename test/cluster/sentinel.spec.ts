@@ -42,7 +42,7 @@ describe.each([
     group = await startSentinels();
     redis = connectRedis({ url: group.url, role: 'ledger', logger });
     blocking = connectRedis({ url: group.url, role: 'queue', use: 'blocking', logger });
-    ledger = new Ledger({ redis });
+    ledger = new Ledger({ redis, chainIds: [1328] });
     server = new RequestReplyServer({ redisUrl: group.url, queue: 'echo', closeTimeoutMs: 100 });
     server.addHandler('repeat', (data: unknown) => Promise.resolve(data), false);
     client = new RequestReplyClient({ redisUrl: group.url, queue: 'echo' });
@@ -56,7 +56,7 @@ describe.each([
     await new Promise<void>((resolve, reject) => {
       void server.listen((error) => (error instanceof Error ? reject(error) : resolve()));
     });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
   });
 
   afterAll(async () => {

@@ -47,7 +47,7 @@ async function noticeFailover(cluster: StartedCluster, { chain }: Stack): Promis
   const redis = connectRedis({ url: cluster.url, role: 'test', logger: { log() {}, warn() {}, error() {} } });
   await waitFor('the ledger is open on the next primary', async () => {
     const headBlockNumber = Number(await callRpc(chain.rpcUrl, 'eth_blockNumber'));
-    return new Ledger({ redis }).open({ headBlockNumber }).then(
+    return new Ledger({ redis, chainIds: [1328] }).open({ chainId: 1328, blockNumber: headBlockNumber }).then(
       () => true,
       () => false,
     );

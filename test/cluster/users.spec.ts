@@ -29,8 +29,14 @@ describe('each user of Redis that writes payments, where replicas must acknowled
     async (user) => {
       redis = connectRedis({ url: cluster!.urlOf(user), role: user, logger });
       const durability = { replicas: 1, timeoutMs: 30_000 };
-      const ledger = new Ledger({ redis, durability, timeoutMs: 60_000, book: { outboxLimit: 1_000 } });
-      await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+      const ledger = new Ledger({
+        redis,
+        chainIds: [1328],
+        durability,
+        timeoutMs: 60_000,
+        book: { outboxLimit: 1_000 },
+      });
+      await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
       const { id } = sampleTransfer(ledger);
       const close = { id, refund: 'refund-1', reason: null, allowsAnswered: false };
       expect(await ledger.close(close)).toEqual({ outcome: 'closed', from: 'free' });

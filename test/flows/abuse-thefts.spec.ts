@@ -114,7 +114,7 @@ describe('a locked payment', () => {
     const { chain } = shop;
     const redis = new Redis(shop.stack.redis.url);
     // As in a ledger that was kept since long before.
-    for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: 1, block: 0 });
+    for (const key of await redis.keys('*:birth:*')) await redis.hset(key, { at: 1, block: 0 });
     const minedAtMs = Date.now() - 20 * 60_000;
     const { asset, payTo } = chain;
     const reference = createReference({

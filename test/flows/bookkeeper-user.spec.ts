@@ -20,7 +20,7 @@ describe('the bookkeeper as a user of Redis', () => {
     ({ admin } = redis);
     bookkeeper = redis.connectAs('bookkeeper');
     for (const stream of STREAMS) await admin.xadd(stream, '1-0', 'v', '1');
-    await admin.hset('tollgate:{pay-7}:birth', 'booked', '5');
+    await admin.hset('tollgate:{pay-7}:birth:1328', 'booked', '5');
     await admin.sadd('tollgate:{relayers}:lanes', LANE);
   });
 
@@ -34,7 +34,7 @@ describe('the bookkeeper as a user of Redis', () => {
       await bookkeeper.xautoclaim(stream, BOOK_GROUP, 'two', 0, '0');
       expect(await bookkeeper.xack(stream, BOOK_GROUP, '1-0')).toBe(1);
     }
-    expect(await bookkeeper.hget('tollgate:{pay-7}:birth', 'booked')).toBe('5');
+    expect(await bookkeeper.hget('tollgate:{pay-7}:birth:1328', 'booked')).toBe('5');
     expect(await bookkeeper.smembers('tollgate:{relayers}:lanes')).toEqual([LANE]);
   });
 
@@ -72,7 +72,7 @@ describe('the bookkeeper as a user of Redis', () => {
   });
 
   it('closes payments and reports refunds, with the scripts of the ledger', async () => {
-    const ledger = new Ledger({ redis: bookkeeper, book: { outboxLimit: 1_000 } });
+    const ledger = new Ledger({ redis: bookkeeper, chainIds: [1328], book: { outboxLimit: 1_000 } });
     const id = { kind: 'transfer', chainId: 1328, txHash: `0x${'cd'.repeat(32)}`, logIndex: 0 } as const;
     const close = { id, refund: 'refund-1', reason: null, allowsAnswered: true };
     expect(await ledger.close(close)).toEqual({ outcome: 'closed', from: 'free' });

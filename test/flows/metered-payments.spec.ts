@@ -199,7 +199,7 @@ describe('a metered route', () => {
       await waitFor('the amount is fixed', async () => (await readAmount(redis, permit)) === '4200');
       await stack.gateways[0]!.kill('SIGKILL');
       expect(await lost).toBe('lost');
-      await redis.del('tollgate:{settle}:requests');
+      await redis.del('tollgate:{settle-1328}:requests');
     } finally {
       redis.disconnect();
       upstream.answer = ordinary;

@@ -91,8 +91,8 @@ describe('a Redis whose user lacks something', () => {
 
 describe('a Redis that cannot be used as it is', () => {
   it.each([
-    ['the ledger', 'REDIS_URL', 'EVAL', 'tollgate:{pay-0}:birth'],
-    ['the queues', 'QUEUE_REDIS_URL', 'LLEN', 'tollgate:{verify}:requests'],
+    ['the ledger', 'REDIS_URL', 'EVAL', 'tollgate:{pay-0}:birth:1328'],
+    ['the queues', 'QUEUE_REDIS_URL', 'LLEN', 'tollgate:{verify-1328}:requests'],
   ])('stops the start: %s holds data of something else', async (_, name, command, key) => {
     const [fit, other] = await Promise.all([startRedis(), startRedis()]);
     const direct = new Redis(other.url);

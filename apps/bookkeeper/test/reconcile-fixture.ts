@@ -55,7 +55,7 @@ export class ReconcileFixture {
   /** As the ledger notes since when it reports every change. */
   async completeFrom(atMs: number): Promise<void> {
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      await this.books.redis.hset(`tollgate:{pay-${bucket}}:birth`, 'booked', String(atMs));
+      await this.books.redis.hset(`tollgate:{pay-${bucket}}:birth:1328`, 'booked', String(atMs));
     }
   }
 

@@ -57,9 +57,9 @@ export class RefundFixture {
     if (wallet === undefined) throw new Error('the devnet has no agent wallets');
     const lane = createLaneId(chain.chainId, wallet.address);
     const timeoutMs = 30_000;
-    const ledger = new Ledger({ redis, timeoutMs, book: { outboxLimit: 100_000 } });
+    const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs, book: { outboxLimit: 100_000 } });
     const journal = new Journal({ redis, timeoutMs });
-    await ledger.open({ headBlockNumber: 0 });
+    await ledger.open({ chainId: 1328, blockNumber: 0 });
     await journal.open();
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-refunds-'));
     writeFileSync(join(folder, 'key'), wallet.privateKey);

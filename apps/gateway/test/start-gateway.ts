@@ -13,6 +13,7 @@ import {
   RequestReplyServer,
   VERIFY_LOCK,
   VERIFY_PAYMENT,
+  queueOfChain,
   VERIFY_QUEUE,
   type VerifyLockRequest,
   type VerifyPaymentRequest,
@@ -100,10 +101,10 @@ export interface LedgerVerifier {
  */
 export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerifier> {
   const redis = connectRedis({ url: redisUrl, role: 'test-verifier', logger: REDIS_LOGGER });
-  const ledger = new Ledger({ redis, timeoutMs: 30_000 });
-  await ledger.open({ headBlockNumber: 1 });
+  const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000 });
+  await ledger.open({ chainId: 1328, blockNumber: 1 });
   // Questions that a test leaves unanswered must not delay the stop.
-  const server = new RequestReplyServer({ redisUrl, queue: VERIFY_QUEUE, closeTimeoutMs: 100 });
+  const server = new RequestReplyServer({ redisUrl, queue: queueOfChain(VERIFY_QUEUE, 1328), closeTimeoutMs: 100 });
   const questions: VerifyPaymentRequest[] = [];
   const judgements = new Map<string, Judgement>();
   const claim: Judgement = (request) => claimTransfer(ledger, request);

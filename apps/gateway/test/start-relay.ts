@@ -6,6 +6,7 @@ import { payerOf, type Hex, type SignedPayment } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
 import {
   RequestReplyServer,
+  queueOfChain,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
   VERIFY_CONTRACT_SIGNATURE,
@@ -43,8 +44,8 @@ export interface Relay {
 /** @param options `settles: false` starts no relayer */
 export async function startRelay(redisUrl: string, { settles = true } = {}): Promise<Relay> {
   const redis = connectRedis({ url: redisUrl, role: 'test-relay', logger: REDIS_LOGGER });
-  const ledger = new Ledger({ redis, timeoutMs: 30_000 });
-  await ledger.open({ headBlockNumber: 1 });
+  const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000 });
+  await ledger.open({ chainId: 1328, blockNumber: 1 });
   const moved = new Map<string, Hex>();
   const asked: SettleSignedPaymentRequest[] = [];
   const [looks, settlements] = [new Map<string, Look>(), new Map<string, Settlement>()];
@@ -57,7 +58,7 @@ export async function startRelay(redisUrl: string, { settles = true } = {}): Pro
   };
   // Questions that a test leaves unanswered must not delay the stop.
   const options = { redisUrl, closeTimeoutMs: 100 };
-  const verifier = new RequestReplyServer({ ...options, queue: VERIFY_QUEUE });
+  const verifier = new RequestReplyServer({ ...options, queue: queueOfChain(VERIFY_QUEUE, 1328) });
   verifier.addHandler(VERIFY_SIGNED_PAYMENT, async (request: VerifySignedPaymentRequest) =>
     (looks.get(nonceOf(request.payment)) ?? claim)(request),
   );
@@ -65,7 +66,7 @@ export async function startRelay(redisUrl: string, { settles = true } = {}): Pro
   verifier.addHandler(VERIFY_CONTRACT_SIGNATURE, ({ signer }: VerifyContractSignatureRequest) =>
     Promise.resolve(contracts.get(signer.toLowerCase()) ?? { outcome: 'not_signed' }),
   );
-  const settler = new RequestReplyServer({ ...options, queue: SETTLE_QUEUE });
+  const settler = new RequestReplyServer({ ...options, queue: queueOfChain(SETTLE_QUEUE, 1328) });
   settler.addHandler(SETTLE_SIGNED_PAYMENT, async (request: SettleSignedPaymentRequest) => {
     asked.push(request);
     return (settlements.get(nonceOf(request.payment)) ?? settle)(request);

@@ -54,9 +54,11 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     if (headBlockNumber !== null) await compareDecimals(app.get(TokenDecimals));
     const connections = app.get(VerifierConnections);
     const { ledger } = connections;
-    const openLedger = () => ledger.open(headBlockNumber === null ? {} : { headBlockNumber });
+    const { chainId } = environment.payment;
+    const openLedger = () =>
+      ledger.open(headBlockNumber === null ? undefined : { chainId, blockNumber: headBlockNumber });
     await openWhenUp("verifier: waits for the ledger's Redis", openLedger, logger);
-    if (headBlockNumber === null) void tellHead(ledger, chain, logger);
+    if (headBlockNumber === null) void tellHead(ledger, { chain, chainId }, logger);
     await app.get(TokenDomains).start();
     // The ledger's Redis has just answered, but it may go down again; then this waits for it.
     if (settlement) await openWhenUp("verifier: waits for the journal's Redis", () => settlement.open(), logger);
@@ -90,14 +92,18 @@ async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number
  * Tells a ledger that was opened without the chain's head what it is, once the chain can be read: without it, a new ledger
  * refuses payments of its first half minute as older than itself, because the chain's clock may run ahead.
  */
-async function tellHead(ledger: Ledger, chain: ChainReader, logger: Logger): Promise<void> {
+async function tellHead(
+  ledger: Ledger,
+  { chain, chainId }: { chain: ChainReader; chainId: number },
+  logger: Logger,
+): Promise<void> {
   const untilMs = performance.now() + LATE_HEAD_MS;
   while (performance.now() < untilMs) {
     await sleep(RETRY_MS, undefined, { ref: false });
     try {
-      const headBlockNumber = await chain.readHead(Date.now() + FIRST_HEAD_MS);
-      await ledger.open({ headBlockNumber });
-      logger.log(`verifier: the chain can be read, at block ${headBlockNumber}`);
+      const blockNumber = await chain.readHead(Date.now() + FIRST_HEAD_MS);
+      await ledger.open({ chainId, blockNumber });
+      logger.log(`verifier: the chain can be read, at block ${blockNumber}`);
       return;
     } catch (error) {
       if (error instanceof ChainUnavailableError || error instanceof StoreUnavailableError) continue;

@@ -9,6 +9,7 @@ import {
   COMPARE_SETTINGS,
   RequestReplyClient,
   VERIFY_PAYMENT,
+  queueOfChain,
   VERIFY_QUEUE,
   VERIFY_SIGNED_PAYMENT,
   type ComparedQuestion,
@@ -45,7 +46,7 @@ describe('the verifier', () => {
   beforeAll(async () => {
     [devnet, redis] = await Promise.all([startChain(), borrowRedis()]);
     rpc = await startRpcStandIn(devnet.rpcUrl);
-    client = new RequestReplyClient({ redisUrl: redis.url, queue: VERIFY_QUEUE });
+    client = new RequestReplyClient({ redisUrl: redis.url, queue: queueOfChain(VERIFY_QUEUE, 1328) });
     await client.connect();
     await startLedger();
   });
@@ -249,7 +250,10 @@ describe('the verifier', () => {
       const startedAtMs = Date.now();
       rpc.fail(undefined);
       await withRedis(fresh.url, (store) =>
-        waitFor('the ledger has the head', async () => (await store.hget(birthKey(BUCKETS - 1), 'exact')) === '1'),
+        waitFor(
+          'the ledger has the head',
+          async () => (await store.hget(birthKey(BUCKETS - 1, 1328), 'exact')) === '1',
+        ),
       );
       await mineAfter(startedAtMs);
       const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
@@ -306,7 +310,7 @@ describe('the verifier', () => {
       await wallets.open();
       await wallets.adopt(createLaneId(devnet.chainId, address), { pendingNonce: 0 });
       const left = ask(createRequest(`0x${randomBytes(32).toString('hex')}`));
-      const isWaiting = async () => (await store.llen('tollgate:{verify}:requests')) === 1;
+      const isWaiting = async () => (await store.llen('tollgate:{verify-1328}:requests')) === 1;
       await waitFor('the question waits', isWaiting);
       await expect(start({ RELAYER_PRIVATE_KEYS: privateKey })).rejects.toThrow('is a wallet of agent jobs');
       expect(await isWaiting()).toBe(true);
@@ -356,7 +360,7 @@ describe('the verifier', () => {
 
     const left = ask(createRequest(`0x${randomBytes(32).toString('hex')}`));
     const redisClient = new Redis(redis.url);
-    while ((await redisClient.llen('tollgate:{verify}:requests')) === 0) {
+    while ((await redisClient.llen('tollgate:{verify-1328}:requests')) === 0) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     redisClient.disconnect();

@@ -1,6 +1,7 @@
 import {
   type ComparedQuestion,
   createQueueKeys,
+  queueOfChain,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
   type SettlementResult,
@@ -14,7 +15,7 @@ export interface Question {
   text: string;
 }
 
-const KEYS = createQueueKeys(SETTLE_QUEUE);
+const KEYS = createQueueKeys(queueOfChain(SETTLE_QUEUE, 1328));
 const REPLIES = `${KEYS.repliesPrefix}spec`;
 
 /** Asks for settlements like a gateway, but lets a spec decide how often and when a question is sent. */

@@ -2,6 +2,7 @@ import type { Hex, SignedAuthorization, SignedPayment, TransferAuthorization } f
 import {
   type ComparedQuestion,
   RequestReplyClient,
+  queueOfChain,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
   VERIFY_QUEUE,
@@ -36,8 +37,8 @@ export class SettlementFixture {
 
   static async start(): Promise<SettlementFixture> {
     const [redis, chain] = await Promise.all([borrowRedis(), startChain()]);
-    const client = new RequestReplyClient({ redisUrl: redis.url, queue: SETTLE_QUEUE });
-    const verifyClient = new RequestReplyClient({ redisUrl: redis.url, queue: VERIFY_QUEUE });
+    const client = new RequestReplyClient({ redisUrl: redis.url, queue: queueOfChain(SETTLE_QUEUE, 1328) });
+    const verifyClient = new RequestReplyClient({ redisUrl: redis.url, queue: queueOfChain(VERIFY_QUEUE, 1328) });
     await Promise.all([client.connect(), verifyClient.connect()]);
     return new SettlementFixture(redis, chain, client, verifyClient);
   }

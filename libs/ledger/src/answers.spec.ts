@@ -71,7 +71,7 @@ describe('stored answers', () => {
   });
 
   it('leave only the marker when their bucket is full, and make room when they expire', async () => {
-    const small = new Ledger({ redis, answerStoreBytes: 1500 * BUCKETS, answerRetentionMs: 1000 });
+    const small = new Ledger({ redis, chainIds: [1328], answerStoreBytes: 1500 * BUCKETS, answerRetentionMs: 1000 });
     await small.open();
     const sameBucket = (): PaymentCandidate[] => {
       for (;;) {

@@ -27,7 +27,7 @@ describe('what the ledger reports to the book', () => {
 
   beforeEach(async () => {
     await redis.flushdb();
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     await ledger.trimOutbox();
   });
 
@@ -133,7 +133,7 @@ describe('what the ledger reports to the book', () => {
   });
 
   it('is nothing at all while the book is off', async () => {
-    const off = new Ledger({ redis: redis, timeoutMs: 30_000 });
+    const off = new Ledger({ redis: redis, chainIds: [1328], timeoutMs: 30_000 });
     await off.open();
     const lease = leaseOf(await off.claim(sampleClaim(off)));
     await off.commit(lease, null, { facts: SAMPLE_ANSWERED });
@@ -144,34 +144,34 @@ describe('what the ledger reports to the book', () => {
   });
 
   describe('from when on it is complete', () => {
-    const off = (): Ledger => new Ledger({ redis: redis, timeoutMs: 30_000 });
+    const off = (): Ledger => new Ledger({ redis: redis, chainIds: [1328], timeoutMs: 30_000 });
 
     it('is since the first process with the book on', async () => {
-      const sinceMs = await readBookedSinceMs(redis);
+      const sinceMs = await readBookedSinceMs(redis, [1328]);
       expect(sinceMs).toBeGreaterThan(ledger.nowMs() - 60_000);
       await ledger.open();
-      expect(await readBookedSinceMs(redis)).toBe(sinceMs);
+      expect(await readBookedSinceMs(redis, [1328])).toBe(sinceMs);
     });
 
     it('is never, once a process starts with the book off, and anew after it was turned on', async () => {
-      const first = await readBookedSinceMs(redis);
+      const first = await readBookedSinceMs(redis, [1328]);
       await off().open();
-      expect(await readBookedSinceMs(redis)).toBeNull();
+      expect(await readBookedSinceMs(redis, [1328])).toBeNull();
       await ledger.open();
-      expect(await readBookedSinceMs(redis)).toBeGreaterThanOrEqual(first!);
+      expect(await readBookedSinceMs(redis, [1328])).toBeGreaterThanOrEqual(first!);
     });
 
     it('ends with a payment that is not reported', async () => {
       const lease = await claim();
-      const birth = birthKey(bucketOf(locatePayment(lease.id).entry));
+      const birth = birthKey(bucketOf(locatePayment(lease.id).entry), 1328);
       await off().commit(lease, null);
       expect(await redis.hget(birth, 'booked')).toBeNull();
-      expect(await readBookedSinceMs(redis)).toBeNull();
+      expect(await readBookedSinceMs(redis, [1328])).toBeNull();
     });
 
     it('begins with a payment that is reported, if a process without the book was the last to start', async () => {
       const lease = await claim();
-      const birth = birthKey(bucketOf(locatePayment(lease.id).entry));
+      const birth = birthKey(bucketOf(locatePayment(lease.id).entry), 1328);
       await off().open();
       await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED });
       expect(Number(await redis.hget(birth, 'booked'))).toBeGreaterThan(0);

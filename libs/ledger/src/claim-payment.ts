@@ -86,11 +86,12 @@ async function claimEntry(
   scope: 'all' | 'known',
   outboxLimit: number | null,
 ): Promise<EntryClaim | null> {
-  const { entry } = candidates[0];
+  const { entry, id } = candidates[0];
+  const { chainId } = id;
   const bucket = bucketOf(entry);
   const [outcome, slot = '', number, until] = await runner.run(
     LEDGER_SCRIPTS.claim,
-    [birthKey(bucket), entryKey(bucket, entry), bucketEventsKey(bucket)],
+    [birthKey(bucket, chainId), entryKey(bucket, entry), bucketEventsKey(bucket)],
     [
       request.owner,
       request.fingerprint,
@@ -106,11 +107,11 @@ async function claimEntry(
       request.keyReserves === false ? 0 : 1,
       ...candidates.flatMap((one) => [one.slot, one.blockNumber, Math.floor(one.minedAtMs), one.windowMs ?? '']),
     ],
-    request.headBlockNumber,
+    { chainId, blockNumber: request.headBlockNumber },
   );
   if (outcome === 'outbox_full') throw new OutboxFullError();
-  const id = readPaymentId({ entry, slot }) ?? candidates[0].id;
-  const result = toResult(request, id, { outcome, number, until });
+  const payment = readPaymentId({ entry, slot }) ?? id;
+  const result = toResult(request, payment, { outcome, number, until });
   // For a busy or conflicting payment the script returns the slot only if the retry key belongs to that payment.
   const isOwn = slot !== '' && ['claimed', 'answered', 'busy', 'paused', 'conflict'].includes(outcome ?? '');
   return result && { result, isOwn };

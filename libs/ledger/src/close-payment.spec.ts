@@ -180,8 +180,13 @@ describe('closing a payment for a refund', () => {
 
   it('gives either the answer or the refund in each of 1,000 races, never both and never neither', async () => {
     const another = redis.duplicate();
-    const refunds = new Ledger({ redis: another, timeoutMs: 30_000, book: { outboxLimit: 1_000_000 } });
-    await refunds.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const refunds = new Ledger({
+      redis: another,
+      chainIds: [1328],
+      timeoutMs: 30_000,
+      book: { outboxLimit: 1_000_000 },
+    });
+    await refunds.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     const counts = { answered: 0, refunded: 0 };
     try {
       for (let race = 0; race < 1000; race++) {

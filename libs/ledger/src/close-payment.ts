@@ -39,7 +39,8 @@ export async function closePayment(
 ): Promise<CloseResult> {
   const { entry, slot } = locatePayment(id);
   const bucket = bucketOf(entry);
-  const keys = [birthKey(bucket), entryKey(bucket, entry), answerKey(bucket, entry, slot), bucketEventsKey(bucket)];
+  const names = [birthKey(bucket, id.chainId), entryKey(bucket, entry), answerKey(bucket, entry, slot)];
+  const keys = [...names, bucketEventsKey(bucket)];
   const facts: Omit<RefundingFacts, 'from'> = { refund: assertRefund(refund), reason };
   const args = [
     slot,
@@ -49,7 +50,10 @@ export async function closePayment(
     refund,
     replicas,
   ];
-  const [outcome, detail, by = '', ...paid] = await runner.run(LEDGER_SCRIPTS.close, keys, args);
+  const [outcome, detail, by = '', ...paid] = await runner.run(LEDGER_SCRIPTS.close, keys, args, {
+    chainId: id.chainId,
+    blockNumber: null,
+  });
   switch (outcome) {
     case 'closed':
       return { outcome, from: detail as RefundingFacts['from'] };

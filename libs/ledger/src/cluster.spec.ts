@@ -16,8 +16,8 @@ describe('a ledger on a Redis cluster', () => {
   beforeAll(async () => {
     shards = await startRedisShards();
     ({ cluster } = shards);
-    ledger = new Ledger({ redis: cluster, timeoutMs: 20_000 });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    ledger = new Ledger({ redis: cluster, chainIds: [1328], timeoutMs: 20_000 });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
   });
 
   afterAll(() => shards.stop());
@@ -35,7 +35,7 @@ describe('a ledger on a Redis cluster', () => {
       await ledger.recordRefusal({ id: lease.id, failure: 'payment_late' });
     }
     const births = await Promise.all(
-      Array.from({ length: BUCKETS }, (_, bucket) => cluster.hget(birthKey(bucket), 'epoch')),
+      Array.from({ length: BUCKETS }, (_, bucket) => cluster.hget(birthKey(bucket, 1328), 'epoch')),
     );
     expect(births.every((epoch) => epoch === '1')).toBe(true);
     const sizes = await Promise.all(cluster.nodes('master').map((node) => node.dbsize()));

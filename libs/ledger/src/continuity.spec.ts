@@ -20,8 +20,8 @@ describe('losing Redis lets no payment be spent twice', () => {
 
   const openLedger = async (url: string, options: Partial<LedgerOptions> = {}, headBlockNumber = HEAD_AT_BIRTH) => {
     const redis = connectTo(url);
-    const ledger = new Ledger({ redis, timeoutMs: 10_000, ...options });
-    await ledger.open({ headBlockNumber });
+    const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 10_000, ...options });
+    await ledger.open({ chainId: 1328, blockNumber: headBlockNumber });
     return { redis, ledger };
   };
 
@@ -41,8 +41,8 @@ describe('losing Redis lets no payment be spent twice', () => {
     deadlineMs: Date.now() + 60_000,
   });
   const setInBirths = (redis: Redis, fields: Record<string, number>) =>
-    Promise.all(Array.from({ length: BUCKETS }, (_, bucket) => redis.hset(birthKey(bucket), fields)));
-  const birth = (redis: Redis) => redis.hgetall(birthKey(0));
+    Promise.all(Array.from({ length: BUCKETS }, (_, bucket) => redis.hset(birthKey(bucket, 1328), fields)));
+  const birth = (redis: Redis) => redis.hgetall(birthKey(0, 1328));
 
   it('keeps every accepted claim over kill -9 under load if each write is on disk', async () => {
     const { server, redis, ledger } = await start();
@@ -208,7 +208,7 @@ describe('losing Redis lets no payment be spent twice', () => {
   it('raises every bucket, and opening again on the same run raises none', async () => {
     const { server, redis, ledger } = await start({ appendfsync: 'no' });
     const epochs = () =>
-      Promise.all(Array.from({ length: BUCKETS }, (_, bucket) => redis.hget(birthKey(bucket), 'epoch')));
+      Promise.all(Array.from({ length: BUCKETS }, (_, bucket) => redis.hget(birthKey(bucket, 1328), 'epoch')));
     await ledger.open();
     expect(new Set(await epochs())).toEqual(new Set(['1']));
     await restart(server);
@@ -224,10 +224,10 @@ describe('losing Redis lets no payment be spent twice', () => {
   it('trusts a birth without a block only beyond the clock skew, until a head is known', async () => {
     const server = await serve();
     const redis = connectTo(server.url);
-    const gateway = new Ledger({ redis, timeoutMs: 30_000 });
+    const gateway = new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000 });
     await gateway.open();
     expect(await gateway.claim(sampleClaim(gateway))).toMatchObject(OLDER);
-    await gateway.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await gateway.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     leaseOf(await gateway.claim(sampleClaim(gateway)));
   });
 
@@ -249,10 +249,32 @@ describe('losing Redis lets no payment be spent twice', () => {
     for (const time of [at, seen]) expect(Number(time)).toBeLessThanOrEqual(Date.now());
   });
 
+  it('judges the payments of each chain by its own head, and a chain that cannot be read by the time', async () => {
+    const { redis, ledger, server } = await start({ appendfsync: 'everysec' });
+    const other = new Ledger({ redis, chainIds: [84_532], timeoutMs: 10_000 });
+    await other.open({ chainId: 84_532, blockNumber: 5 });
+    const onOther = (blockNumber: number): ClaimRequest => {
+      const transfer = sampleTransfer(other, { blockNumber });
+      const candidates = [{ ...transfer, id: { ...transfer.id, chainId: 84_532 } }];
+      return sampleClaim(other, { candidates, headBlockNumber: blockNumber });
+    };
+    // Far below the head of the first chain.
+    leaseOf(await other.claim(onOther(6)));
+    await server.kill();
+    await server.start();
+    // The first chain's process is back first, and brings its head; that of the other chain cannot be read yet.
+    leaseOf(await ledger.claim(after(ledger)));
+    await other.open();
+    expect(await other.claim(onOther(7))).toMatchObject(OLDER);
+    await other.open({ chainId: 84_532, blockNumber: 7 });
+    expect(await other.claim(onOther(7))).toMatchObject(OLDER);
+    leaseOf(await other.claim(onOther(8)));
+  });
+
   it('refuses nothing when the clocks of two servers differ by some seconds', async () => {
     const { redis, ledger } = await start();
     await setInBirths(redis, { seen: Date.now() + 20_000 });
-    await ledger.open({ headBlockNumber: HEAD });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD });
     leaseOf(await ledger.claim(before(ledger)));
     expect(await birth(redis)).toMatchObject({ epoch: '1' });
   });
@@ -262,7 +284,7 @@ describe('losing Redis lets no payment be spent twice', () => {
     await setInBirths(redis, { at: 0, block: 0 });
     const mined = (ageMs: number, windowMs: number) =>
       sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { minedAtMs: Date.now() - ageMs, windowMs })] });
-    const wide = new Ledger({ redis, retentionMs: DAY_MS, timeoutMs: 30_000 });
+    const wide = new Ledger({ redis, chainIds: [1328], retentionMs: DAY_MS, timeoutMs: 30_000 });
     await ledger.open();
     // One claim with the short window in every bucket.
     for (let index = 0; index < 400; index++) leaseOf(await ledger.claim(mined(0, 900_000)));

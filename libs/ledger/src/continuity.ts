@@ -16,11 +16,20 @@ export const CLOCK_SKEW_MS = 30_000;
  */
 export type BucketContinuity = 'created' | 'same' | 'kept' | 'raised';
 
-/** Runs the ledger's scripts on a Redis whose continuity was checked. Pass the chain's head only if it was just read. */
-export type LedgerRunner = ScriptRunner<number | null | void>;
+/** A chain, and its newest block; null where that was not read just now. */
+export interface ChainHead {
+  chainId: number;
+  blockNumber: number | null;
+}
+
+/** Runs the ledger's scripts on a Redis whose continuity was checked, for the chain that a script's birth is of. */
+export type LedgerRunner = ScriptRunner<ChainHead | void>;
 
 export interface ContinuityTerms {
-  headBlockNumber: number | null;
+  /** Whose births are compared. */
+  chainIds: readonly number[];
+  /** Its births are compared too. */
+  head?: ChainHead | undefined;
   retentionMs: number;
   /** How many replicas must acknowledge the ledger's writes. */
   replicas: number;
@@ -30,8 +39,8 @@ export interface ContinuityTerms {
 
 /**
  * Makes sure that a loss of data in Redis lets no payment be spent twice, then loads the scripts. A bucket whose data
- * may lack acknowledged writes gets a new birth, and payments from before its birth are refused. Redis forgets its
- * scripts when it stops, so a missing script is what brings a running process back here.
+ * may lack acknowledged writes gets a new birth for each chain, and payments from before its birth are refused. Redis
+ * forgets its scripts when it stops, so a missing script is what brings a running process back here.
  * @throws StoreError when Redis is unfit for a ledger; the driver's errors when it does not answer
  */
 export async function restoreContinuity(redis: Redis | Cluster, terms: ContinuityTerms): Promise<BucketContinuity[]> {
@@ -40,20 +49,21 @@ export async function restoreContinuity(redis: Redis | Cluster, terms: Continuit
     eviction: 'An evicted payment could be spent again.',
     isAcknowledged: terms.replicas > 0,
   });
+  const guard = (bucket: number, chainId: number): Promise<unknown> =>
+    redis.eval(
+      CONTINUITY_SCRIPTS.guard.lua,
+      1,
+      birthKey(bucket, chainId),
+      durable ? '1' : '0',
+      (terms.head?.chainId === chainId ? terms.head.blockNumber : null) ?? '',
+      String(terms.retentionMs),
+      String(terms.replicas),
+      terms.booked ? '1' : '0',
+      String(CLOCK_SKEW_MS),
+    );
+  const compared = new Set([...terms.chainIds, ...(terms.head ? [terms.head.chainId] : [])]);
   const buckets = await Promise.all(
-    Array.from({ length: BUCKETS }, (_, bucket) =>
-      redis.eval(
-        CONTINUITY_SCRIPTS.guard.lua,
-        1,
-        birthKey(bucket),
-        durable ? '1' : '0',
-        terms.headBlockNumber ?? '',
-        String(terms.retentionMs),
-        String(terms.replicas),
-        terms.booked ? '1' : '0',
-        String(CLOCK_SKEW_MS),
-      ),
-    ),
+    [...compared].flatMap((chainId) => Array.from({ length: BUCKETS }, (_, bucket) => guard(bucket, chainId))),
   );
   if (buckets.includes('durability_differs')) throw durabilityDiffers();
   await loadScripts(redis, Object.values(LEDGER_SCRIPTS));
@@ -69,7 +79,7 @@ export function durabilityDiffers(): StoreError {
   );
 }
 
-const BIRTH_KEY = /^tollgate:\{pay-\d+\}:birth$/;
+const BIRTH_KEY = /^tollgate:\{pay-\d+\}:birth:\d+$/;
 
 export const isBirthKey = (key: string): boolean => BIRTH_KEY.test(key);
 

@@ -81,7 +81,7 @@ export async function recallPayment(
   const bucket = bucketOf(entry);
   const [fields, birth] = await Promise.all([
     readFields(servers, entryKey(bucket, entry)),
-    servers.redis.hget(birthKey(bucket), 'at'),
+    servers.redis.hget(birthKey(bucket, id.chainId), 'at'),
   ]);
   if (slot in fields || 'receipt' in fields) return 'known';
   return minedAtMs < Number(birth ?? Infinity) + CLOCK_SKEW_MS ? 'forgotten' : 'unknown';

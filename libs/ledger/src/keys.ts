@@ -18,7 +18,8 @@ export function bucketOf(entry: string): number {
 
 const tag = (bucket: number): string => `tollgate:{pay-${bucket}}`;
 
-export const birthKey = (bucket: number): string => `${tag(bucket)}:birth`;
+/** Each chain has births of its own: a block number says nothing about the blocks of another chain. */
+export const birthKey = (bucket: number, chainId: number): string => `${tag(bucket)}:birth:${chainId}`;
 export const answersKey = (bucket: number): string => `${tag(bucket)}:answers`;
 export const entryKey = (bucket: number, entry: string): string => `${tag(bucket)}:${entry}`;
 export const answerKey = (bucket: number, entry: string, slot: string): string =>

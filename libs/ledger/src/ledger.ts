@@ -11,7 +11,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { askUntilKnown } from './ask-until-known.js';
 import { claimPayment, EXPIRY_SLACK_MS, MAX_PAUSES, MAX_RELEASES, PAUSE_SLACK_MS } from './claim-payment.js';
 import { closePayment, recordRefunded, type CloseRequest, type CloseResult } from './close-payment.js';
-import { restoreContinuity, type LedgerRunner } from './continuity.js';
+import { restoreContinuity, type ChainHead, type LedgerRunner } from './continuity.js';
 import { findPayment, isClosed, isLeased, recallPayment, whySpent, type EntryServers } from './find-payment.js';
 import { answerKey, answersKey, birthKey, bucketOf, BUCKETS, entryKey } from './keys.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
@@ -67,20 +67,27 @@ export class Ledger {
       redis,
       acknowledged: this.#acknowledged,
       timeoutMs,
-      restore: (head) => restoreContinuity(redis, { headBlockNumber: head ?? null, retentionMs, replicas, booked }),
+      restore: (head) =>
+        restoreContinuity(redis, {
+          chainIds: options.chainIds,
+          head: head ?? undefined,
+          retentionMs,
+          replicas,
+          booked,
+        }),
       toError: (reason, cause) =>
         new StoreUnavailableError('ledger', `The ledger's Redis is unavailable: ${reason}`, { cause }),
     });
   }
 
   /**
-   * Checks whether this Redis may have lost data, and loads the scripts. Pass the chain's head if known.
+   * Checks whether this Redis may have lost data, and loads the scripts. Pass a chain's head if known.
    * @throws StoreError, with a hint, when Redis is unfit: evicting, read-only, too old
    * @throws StoreUnavailableError when it does not answer
    */
-  async open({ headBlockNumber }: { headBlockNumber?: number } = {}): Promise<void> {
+  async open(head?: ChainHead): Promise<void> {
     try {
-      await this.#runner.within(this.#runner.restore(headBlockNumber));
+      await this.#runner.within(this.#runner.restore(head));
     } catch (error) {
       if (error instanceof StoreError && error.cause instanceof StoreError) throw error.cause;
       throw explainRedisRefusal(error, this.#redis) ?? error;
@@ -141,7 +148,11 @@ export class Ledger {
   async fixAmount(lease: Lease, amountBaseUnits: bigint): Promise<bigint | null> {
     const { bucket, slot, entry } = this.#locate(lease.id);
     const args = [slot, lease.generation, lease.owner, amountBaseUnits.toString()];
-    const [outcome, fixed] = await this.#runner.run(LEDGER_SCRIPTS.fixAmount, [birthKey(bucket), entry], args);
+    const [outcome, fixed] = await this.#runner.run(
+      LEDGER_SCRIPTS.fixAmount,
+      [birthKey(bucket, lease.id.chainId), entry],
+      args,
+    );
     return outcome === 'fixed' && fixed !== undefined ? BigInt(fixed) : null;
   }
 
@@ -157,7 +168,7 @@ export class Ledger {
   ): Promise<boolean> {
     const { bucket, slot, entry, answerName } = this.#locate(lease.id);
     const payload = answer ? encodeAnswer(answer) : '';
-    const keys = [birthKey(bucket), entry, answerName, answersKey(bucket), bucketEventsKey(bucket)];
+    const keys = [birthKey(bucket, lease.id.chainId), entry, answerName, answersKey(bucket), bucketEventsKey(bucket)];
     const args = [
       ...[slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes, receipt],
       ...[
@@ -167,7 +178,9 @@ export class Ledger {
         repeatForMs > 0 ? this.nowMs() + repeatForMs : '',
       ],
     ];
-    const [outcome] = await askUntilKnown(() => this.#runner.run(LEDGER_SCRIPTS.commit, keys, args), repeatForMs);
+    const chain = { chainId: lease.id.chainId, blockNumber: null };
+    const commit = () => this.#runner.run(LEDGER_SCRIPTS.commit, keys, args, chain);
+    const [outcome] = await askUntilKnown(commit, repeatForMs);
     if (outcome === 'late') throw new StoreUnavailableError('ledger', 'Redis read the commit after its deadline.');
     return outcome !== 'stale';
   }

@@ -34,20 +34,20 @@ export async function trimOutbox(redis: Redis | Cluster): Promise<OutboxLength> 
 }
 
 /**
- * Since when every payment is reported to the book, in milliseconds of Redis's clock: the latest time of all buckets.
+ * Since when every payment is reported to the book, in milliseconds of Redis's clock: the latest time of all buckets and chains.
  * Null while `BOOK` is off, or on a Redis that no process has used yet.
  */
-export async function readBookedSinceMs(redis: Redis | Cluster): Promise<number | null> {
-  const times = await Promise.all(
-    Array.from({ length: BUCKETS }, (_, bucket) => redis.hget(birthKey(bucket), 'booked')),
-  );
+export async function readBookedSinceMs(redis: Redis | Cluster, chainIds: readonly number[]): Promise<number | null> {
+  const times = await Promise.all(birthsOf(chainIds).map((birth) => redis.hget(birth, 'booked')));
   return times.every((time) => time !== null && /^\d{1,15}$/.test(time)) ? Math.max(...times.map(Number)) : null;
 }
 
 /** Whether a process with `BOOK=off` has used the ledger: what is sold since is not reported. */
-export async function isBookOff(redis: Redis | Cluster): Promise<boolean> {
-  const births = await Promise.all(
-    Array.from({ length: BUCKETS }, (_, bucket) => redis.hmget(birthKey(bucket), 'epoch', 'booked')),
-  );
+export async function isBookOff(redis: Redis | Cluster, chainIds: readonly number[]): Promise<boolean> {
+  const births = await Promise.all(birthsOf(chainIds).map((birth) => redis.hmget(birth, 'epoch', 'booked')));
   return births.some(([epoch, booked]) => epoch !== null && booked === null);
+}
+
+function birthsOf(chainIds: readonly number[]): string[] {
+  return chainIds.flatMap((chainId) => Array.from({ length: BUCKETS }, (_, bucket) => birthKey(bucket, chainId)));
 }

@@ -24,8 +24,8 @@ describe('reading the ledger', () => {
 
   beforeEach(async () => {
     await redis.flushall();
-    ledger = new Ledger({ redis, timeoutMs: 30_000 });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000 });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
   });
 
   /** One payment in each state, in this order. */
@@ -112,7 +112,7 @@ describe('reading the ledger', () => {
   });
 
   it('keeps a bounded number of refusals', async () => {
-    const small = new Ledger({ redis, refusalsKept: 10 });
+    const small = new Ledger({ redis, chainIds: [1328], refusalsKept: 10 });
     await small.open();
     for (let index = 0; index < 25; index++) {
       await small.recordRefusal({ id: sampleTransfer(small).id, failure: 'payment_late' });

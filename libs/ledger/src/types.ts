@@ -7,6 +7,8 @@ import type { EntryId, PaymentId } from './payment-id.js';
 
 export interface LedgerOptions {
   redis: Redis | Cluster;
+  /** The chains whose payments are claimed, spent and reported by this process. */
+  chainIds: readonly number[];
   /** Redis memory for stored answers, over all buckets. Default 512 MiB. */
   answerStoreBytes?: number;
   /** The longest time an answer is kept, limited by its payment's entry. Default 24 hours. */

@@ -15,12 +15,12 @@ describe('a ledger without a fit Redis', () => {
   const start = async (options: RedisOptions = {}) => {
     const server = await serve(options);
     const redis = connectTo(server.url);
-    const ledger = new Ledger({ redis, timeoutMs: 30_000 });
-    return { server, redis, ledger, hasty: new Ledger({ redis, timeoutMs: 500 }) };
+    const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000 });
+    return { server, redis, ledger, hasty: new Ledger({ redis, chainIds: [1328], timeoutMs: 500 }) };
   };
   const startOpen = async () => {
     const started = await start();
-    await started.ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await started.ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     return { ...started, lease: leaseOf(await started.ledger.claim(sampleClaim(started.ledger))) };
   };
 
@@ -52,7 +52,7 @@ describe('a ledger without a fit Redis', () => {
 
   it('spends nothing by a commit that Redis reads after its deadline', async () => {
     const { server, ledger, hasty } = await start();
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     // Which a busy machine may answer later than that.
     const tryToOpen = () =>
       hasty.open().then(
@@ -75,7 +75,7 @@ describe('a ledger without a fit Redis', () => {
     const { server, redis, ledger, lease } = await startOpen();
     expect(await ledger.commit(lease, null)).toBe(true);
     // Its second question, which is the last one, is asked a quarter of a second after the first has timed out.
-    const patient = new Ledger({ redis, timeoutMs: 4_000 });
+    const patient = new Ledger({ redis, chainIds: [1328], timeoutMs: 4_000 });
     server.signal('SIGSTOP');
     const committed = patient.commit(lease, null, { repeatForMs: 100 });
     setTimeout(() => server.signal('SIGCONT'), 4_100);
@@ -119,9 +119,9 @@ describe('a ledger without a fit Redis', () => {
     const warn = (message: string) => void warnings.push(message);
     const redis = connectRedis({ url, role: 'ledger', logger: { log: warn, warn, error: warn } });
     cleanUp(() => redis.disconnect());
-    const ledger = new Ledger({ redis, timeoutMs: 30_000 });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000 });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     return warnings;
   };
 
@@ -144,7 +144,7 @@ describe('a ledger without a fit Redis', () => {
     await redis.call('ACL', 'SETUSER', 'tollgate', 'on', '>secret', '~*', '&*', '+@all', '-config');
     const address = `tollgate:secret@127.0.0.1`;
     expect(await openAt(`redis://${address}:${server.port}`)).toEqual([expect.stringContaining('appendfsync')]);
-    expect(await redis.hget(birthKey(0), 'durable')).toBe('0');
+    expect(await redis.hget(birthKey(0, 1328), 'durable')).toBe('0');
     const proxy = await startTcpProxy(server.port);
     cleanUp(() => proxy.stop());
     proxy.hideLines(['maxmemory_policy']);

@@ -11,7 +11,7 @@ const ANSWER_WITHIN_MS = 15_000;
 /** A ledger in an empty Redis for the tests of a file, which is open for their hooks and them. */
 export function useLedger(options: Partial<LedgerOptions> = {}): { redis: Redis; ledger: Ledger } {
   const redis = useRedis({ commandTimeout: ANSWER_WITHIN_MS });
-  const ledger = new Ledger({ redis, timeoutMs: 30_000, ...options });
-  beforeAll(() => ledger.open({ headBlockNumber: HEAD_AT_BIRTH }));
+  const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000, ...options });
+  beforeAll(() => ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH }));
   return { redis, ledger };
 }

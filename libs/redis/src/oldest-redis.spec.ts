@@ -61,8 +61,8 @@ describe('Redis 7.0, the oldest that is supported', () => {
   });
 
   it('keeps payments: each buys one answer, also after a kill -9', async () => {
-    const ledger = new Ledger({ redis, timeoutMs: 30_000 });
-    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000 });
+    await ledger.open({ chainId: 1328, blockNumber: HEAD_AT_BIRTH });
     const request = sampleClaim(ledger, { retryKey: hashRetryKey('again') });
     const lease = leaseOf(await ledger.claim(request));
     expect(await ledger.renew(lease, 30_000)).toBe(true);
@@ -127,7 +127,14 @@ describe('Redis 7.0, the oldest that is supported', () => {
   });
 
   it.each([
-    ['a ledger', () => new Ledger({ redis, durability: REPLICA }).open({ headBlockNumber: HEAD_AT_BIRTH })],
+    [
+      'a ledger',
+      () =>
+        new Ledger({ redis, chainIds: [1328], durability: REPLICA }).open({
+          chainId: 1328,
+          blockNumber: HEAD_AT_BIRTH,
+        }),
+    ],
     ['a journal', () => new Journal({ redis, durability: REPLICA }).open()],
   ])('is refused by %s with LEDGER_DURABILITY=replica', async (_, open) => {
     await expect(open()).rejects.toMatchObject({

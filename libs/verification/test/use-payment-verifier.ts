@@ -48,9 +48,15 @@ async function startParts(): Promise<Parts> {
   const [devnet, redisServer] = await Promise.all([startChain(), borrowRedis()]);
   const redis = new Redis(redisServer.url);
   const rpc = await startRpcStandIn(devnet.rpcUrl);
-  const ledger = new Ledger({ redis, retentionMs: 86_400_000, timeoutMs: 30_000, book: { outboxLimit: 1_000_000 } });
+  const ledger = new Ledger({
+    redis,
+    chainIds: [1328],
+    retentionMs: 86_400_000,
+    timeoutMs: 30_000,
+    book: { outboxLimit: 1_000_000 },
+  });
   const nowMs = (): number => ledger.nowMs();
-  await ledger.open({ headBlockNumber: 0 });
+  await ledger.open({ chainId: 1328, blockNumber: 0 });
   const chain = connectChain({
     urls: [rpc.url],
     chainId: 1328,

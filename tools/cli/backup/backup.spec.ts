@@ -81,8 +81,8 @@ describe('tollgate backup and restore', () => {
   };
 
   const openLedger = async (redis: Redis, headBlockNumber = HEAD_AT_BIRTH) => {
-    const ledger = new Ledger({ redis, timeoutMs: 60_000 });
-    await ledger.open({ headBlockNumber });
+    const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 60_000 });
+    await ledger.open({ chainId: 1328, blockNumber: headBlockNumber });
     return ledger;
   };
   const openJournal = async (redis: Redis) => {
@@ -228,7 +228,7 @@ describe('tollgate backup and restore', () => {
 
   it('copies API keys, but no queue, and says what it has copied', async () => {
     const { token } = await new ApiKeyStore(from).create({ name: 'x', scopes: ['submit'], wallets: ['*'] });
-    await from.rpush('tollgate:{verify}:requests', 'a question');
+    await from.rpush('tollgate:{verify-1328}:requests', 'a question');
     await from.set('tollgate:{agent}:agent-jobs:id', '1');
     await from.set('another-program', '1');
     const copied = JSON.parse(await tollgate(['backup', file, '--json', '--redis', source.url])) as {
@@ -311,7 +311,7 @@ describe('tollgate backup and restore', () => {
       await to.set('tollgate:{pay-1}:tx:later', '1');
       await restore('--replace');
       expect(await to.exists('tollgate:{pay-1}:tx:later')).toBe(0);
-      expect((await to.hgetall('tollgate:{pay-1}:birth'))['run']).toBe('restored');
+      expect((await to.hgetall('tollgate:{pay-1}:birth:1328'))['run']).toBe('restored');
     });
 
     it('says which refused payments would be deleted', async () => {

@@ -23,7 +23,7 @@ export async function* copyServers(redis: RedisClient): AsyncGenerator<CopiedKey
     for await (const keys of scanKeys(primary, PATTERN)) yield* copyEach(primary, keys.filter(isCopiedAlone));
   }
   for (const primary of primaries) {
-    for await (const keys of scanKeys(primary, 'tollgate:{pay-*}:birth'))
+    for await (const keys of scanKeys(primary, 'tollgate:{pay-*}:birth:*'))
       yield* copyEach(primary, keys.filter(isBirthKey));
   }
 }

@@ -13,8 +13,9 @@ export const PATTERN = 'tollgate:*';
 
 const SCAN_COUNT = 512;
 
-const QUEUES = [VERIFY_QUEUE, SETTLE_QUEUE, PLAN_QUEUE].map((queue) => `tollgate:{${queue}}:`);
-const LEFT_OUT = [...QUEUES, `${AGENT_QUEUE_PREFIX}:`, RESTORE_MARKER];
+/** Those of every chain. */
+const QUEUES = [VERIFY_QUEUE, SETTLE_QUEUE].map((kind) => `tollgate:{${kind}-`);
+const LEFT_OUT = [...QUEUES, `tollgate:{${PLAN_QUEUE}}:`, `${AGENT_QUEUE_PREFIX}:`, RESTORE_MARKER];
 const COPIED_BEFORE: readonly string[] = [REFUSED_SEEN, REFUSED_STREAM, BOOK_POSITION];
 
 /**

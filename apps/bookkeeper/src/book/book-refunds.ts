@@ -30,12 +30,13 @@ export class BookRefunds {
     const { redis: settings, payment, refunds, reconcile } = environment;
     const { durability, bookOutboxLimit: outboxLimit } = settings;
     const decimals = payment.assetDecimals;
+    const chainIds = [payment.chainId];
     this.#ports = {
       chain,
       outbox,
       journal,
-      ledger: new Ledger({ redis, durability, book: { outboxLimit } }),
-      readBookedSinceMs: () => readBookedSinceMs(redis),
+      ledger: new Ledger({ redis, chainIds, durability, book: { outboxLimit } }),
+      readBookedSinceMs: () => readBookedSinceMs(redis, chainIds),
       findWallet: async () => (await directory.find(REFUNDS_WALLET))?.lane ?? null,
       settings: {
         asset: lowerHex(payment.assetAddress),

@@ -69,8 +69,13 @@ describe('a loss of', () => {
 
   /** As a verifier with BOOK=on does at its start. */
   async function openLedger(): Promise<void> {
-    const ledger = new Ledger({ redis: fixture.redis, timeoutMs: 30_000, book: { outboxLimit: 1_000_000 } });
-    await ledger.open({ headBlockNumber: 0 });
+    const ledger = new Ledger({
+      redis: fixture.redis,
+      chainIds: [1328],
+      timeoutMs: 30_000,
+      book: { outboxLimit: 1_000_000 },
+    });
+    await ledger.open({ chainId: 1328, blockNumber: 0 });
   }
 
   async function readCompleteFrom(): Promise<number> {

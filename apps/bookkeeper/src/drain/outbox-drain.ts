@@ -37,6 +37,7 @@ export class OutboxDrain {
   /** As the book has it; undefined while that is not known. */
   #completeFromMs: number | null | undefined;
   #readToEndAtMs = 0;
+  readonly #chainIds: readonly number[];
   /** `#readToEndAtMs` on the monotonic clock. */
   #lastReadMs = 0;
   /** Those who wait until the outbox is read to its end, and since when. */
@@ -49,6 +50,7 @@ export class OutboxDrain {
     @Inject(BookChanges) private readonly changes: BookChanges,
   ) {
     this.#streams = new OutboxStreams(connections.outbox, connections.commands, book.bookBatch);
+    this.#chainIds = [payment.chainId];
     this.#seller = { asset: payment.assetAddress, payTo: payment.payTo };
     metrics.observeLag(() => this.readLag());
   }
@@ -137,7 +139,7 @@ export class OutboxDrain {
 
   /** Notes since when the book has every event; first what it lacks, so that no time appears complete meanwhile. */
   async #noteSince(writer: BookWriter): Promise<void> {
-    const sinceMs = await readBookedSinceMs(this.connections.commands);
+    const sinceMs = await readBookedSinceMs(this.connections.commands, this.#chainIds);
     const gap = await notePositions(writer, await this.#streams.readAcknowledged(), sinceMs ?? Date.now());
     if (gap !== null) {
       const times = `${gap.since.toISOString()} to ${gap.until.toISOString()}`;
@@ -145,7 +147,7 @@ export class OutboxDrain {
     }
     if (sinceMs === this.#completeFromMs) return;
     // On a Redis that no process has used yet, nothing is sold that the book would lack.
-    if (sinceMs === null && !(await isBookOff(this.connections.commands))) return;
+    if (sinceMs === null && !(await isBookOff(this.connections.commands, this.#chainIds))) return;
     await writer.noteCompleteFrom(sinceMs);
     this.#warnOfBookOff(sinceMs, this.#completeFromMs);
     this.#completeFromMs = sinceMs;

@@ -23,8 +23,8 @@ describe('a book to which no process reports for a while', () => {
     await fixture.waitUntilCompared();
     const warn = jest.spyOn(Logger.prototype, 'warn');
     // As the first process with BOOK=off does.
-    await fixture.books.redis.hset('tollgate:{pay-7}:birth', 'epoch', '1');
-    await fixture.books.redis.hdel('tollgate:{pay-7}:birth', 'booked');
+    await fixture.books.redis.hset('tollgate:{pay-7}:birth:1328', 'epoch', '1');
+    await fixture.books.redis.hdel('tollgate:{pay-7}:birth:1328', 'booked');
     await waitFor('the book is not complete', async () => (await readCompleteFrom()) === null);
     expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^a process with BOOK=off uses the ledger/));
     const meanwhile = await fixture.pay(5_000n);

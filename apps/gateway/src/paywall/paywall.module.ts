@@ -4,7 +4,7 @@ import { describeSettings } from '@tollgate/config';
 import { Ledger } from '@tollgate/ledger';
 import { lowerHex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient, StoreError, StoreUnavailableError, withTimeout } from '@tollgate/redis';
-import { RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/transport';
+import { queueOfChain, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { AvailableRelayer } from '../signed-payments/available-relayer.js';
@@ -49,8 +49,12 @@ export class PaywallConnections implements OnApplicationShutdown {
   ) {
     const { redis: urls, answers, verification, payment, acceptance, facilitator: signedPayments } = environment;
     const redis = connectRedis({ url: urls.redisUrl, role: 'gateway-ledger', logger: REDIS_LOGGER });
-    const connect = (queue: string) =>
-      new RequestReplyClient({ redisUrl: urls.queueRedisUrl, queue, queueLimit: verification.verifyQueueLimit });
+    const connect = (kind: typeof VERIFY_QUEUE | typeof SETTLE_QUEUE) =>
+      new RequestReplyClient({
+        redisUrl: urls.queueRedisUrl,
+        queue: queueOfChain(kind, payment.chainId),
+        queueLimit: verification.verifyQueueLimit,
+      });
     const clients = { verify: connect(VERIFY_QUEUE), settle: connect(SETTLE_QUEUE) };
     const settings = describeSettings({ payment, acceptance, signedPayments, redis: urls });
     const agreement = new Agreement({ own: settings });
@@ -59,6 +63,7 @@ export class PaywallConnections implements OnApplicationShutdown {
       redis,
       ledger: new Ledger({
         redis,
+        chainIds: [payment.chainId],
         answerStoreBytes: answers.answerStoreBytes,
         durability: urls.durability,
         book: urls.reportsTo,

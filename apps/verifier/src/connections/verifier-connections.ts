@@ -55,8 +55,9 @@ export class VerifierConnections implements OnApplicationShutdown {
       logger: REDIS_LOGGER,
     });
     const { durability, reportsTo: book } = redis;
-    this.ledger = new Ledger({ redis: this.ledgerRedis, retentionMs: rules.memoryMs, durability, book });
-    this.#outbox = book && this.#watchOutbox(registry, book.outboxLimit);
+    const chainIds = [payment.chainId];
+    this.ledger = new Ledger({ redis: this.ledgerRedis, chainIds, retentionMs: rules.memoryMs, durability, book });
+    this.#outbox = book && this.#watchOutbox(registry, chainIds, book.outboxLimit);
     this.chain = connectChain({
       urls: chain.rpcUrl,
       chainId: payment.chainId,
@@ -71,10 +72,10 @@ export class VerifierConnections implements OnApplicationShutdown {
     });
   }
 
-  #watchOutbox(registry: Registry, limit: number): OutboxWatch {
+  #watchOutbox(registry: Registry, chainIds: readonly number[], limit: number): OutboxWatch {
     const [ledger, redis] = [this.ledger, this.ledgerRedis];
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });
-    return new OutboxWatch({ ledger, redis, journal, limit }, registry);
+    return new OutboxWatch({ ledger, redis, chainIds, journal, limit }, registry);
   }
 
   /** Returns the time of Redis's clock. */

@@ -1,7 +1,13 @@
 import { observeCounts, observeGauge, keepFresh } from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
 import type { ContractWallets } from '@tollgate/settlement';
-import { createQueueKeys, SETTLE_QUEUE, VERIFY_QUEUE, type RequestReplyServer } from '@tollgate/transport';
+import {
+  createQueueKeys,
+  queueOfChain,
+  SETTLE_QUEUE,
+  VERIFY_QUEUE,
+  type RequestReplyServer,
+} from '@tollgate/transport';
 import type { WaitingRoom } from '@tollgate/verification';
 import { type Registry, Counter } from 'prom-client';
 
@@ -10,12 +16,13 @@ export function observeQueues(
   registry: Registry,
   parts: {
     server: RequestReplyServer;
+    chainId: number;
     waitingRoom: WaitingRoom;
     queueRedis: RedisClient;
     sparing: readonly { readonly counts: Readonly<Record<string, number>> }[];
   },
 ): void {
-  const { server, waitingRoom, queueRedis, sparing } = parts;
+  const { server, chainId, waitingRoom, queueRedis, sparing } = parts;
   observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by outcome.', () => server.counts);
   observeCounts(registry, 'tollgate_lookups_spared', 'Look-ups that were not needed, by reason.', () =>
     sparing.reduce((all, { counts }) => ({ ...all, ...counts }), {}),
@@ -31,13 +38,13 @@ export function observeQueues(
     registry,
     'tollgate_verify_queue_length',
     'Questions in the verify queue that no verifier has taken yet.',
-    () => queueRedis.llen(createQueueKeys(VERIFY_QUEUE).requests),
+    () => queueRedis.llen(createQueueKeys(queueOfChain(VERIFY_QUEUE, chainId)).requests),
   );
   observeGauge(
     registry,
     'tollgate_settle_queue_length',
     'Questions in the settle queue that no relayer has taken yet.',
-    () => queueRedis.llen(createQueueKeys(SETTLE_QUEUE).requests),
+    () => queueRedis.llen(createQueueKeys(queueOfChain(SETTLE_QUEUE, chainId)).requests),
   );
 }
 

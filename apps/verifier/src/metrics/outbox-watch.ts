@@ -10,6 +10,7 @@ const TRIM_EVERY_MS = 1_000;
 interface WatchedOutbox {
   ledger: Pick<Ledger, 'trimOutbox'>;
   redis: RedisClient;
+  chainIds: readonly number[];
   /** The relayers' journal. The holder of a lane trims its stream. */
   journal: Pick<Journal, 'readLanes' | 'readBookLength'>;
   limit: number;
@@ -30,12 +31,12 @@ export class OutboxWatch {
     private readonly outbox: WatchedOutbox,
     registry: Registry,
   ) {
-    const { redis, limit } = outbox;
+    const { redis, chainIds, limit } = outbox;
     observeGauge(
       registry,
       'tollgate_book_complete_since_seconds',
       'Unix time from which every payment is reported to the book; 0 while it is not.',
-      async () => ((await readBookedSinceMs(redis)) ?? 0) / 1000,
+      async () => ((await readBookedSinceMs(redis, chainIds)) ?? 0) / 1000,
     );
     observeGauge(
       registry,

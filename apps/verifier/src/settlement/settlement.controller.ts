@@ -11,6 +11,7 @@ import {
   Answers,
   BoundServer,
   PATTERNS,
+  queueOfChain,
   RequestReplyContext,
   RequestReplyServer,
   SETTLE_QUEUE,
@@ -40,24 +41,33 @@ class SettleContext extends RequestReplyContext {
   }
 }
 
+interface SettleQueueOptions {
+  redisUrl: string;
+  chainId: number;
+  maxInFlight: number;
+  closeTimeoutMs: number;
+}
+
 /** Nest transport of the settle queue: a server for each relayer of this process, open while that can settle. */
 export class SettleQueue extends BoundServer implements CustomTransportStrategy, SettleServers {
   override readonly transportId = SETTLE_TRANSPORT;
+  readonly #queue: string;
 
-  constructor(private readonly options: { redisUrl: string; maxInFlight: number; closeTimeoutMs: number }) {
+  constructor(private readonly options: SettleQueueOptions) {
     super();
+    this.#queue = queueOfChain(SETTLE_QUEUE, options.chainId);
   }
 
   /** Nothing is taken before `open`. */
   listen(callback: (error?: unknown) => void): void {
-    callback(this.findUnhandled(SETTLE_QUEUE, PATTERNS[SETTLE_QUEUE]));
+    callback(this.findUnhandled(this.#queue, PATTERNS[SETTLE_QUEUE]));
   }
 
   async open(relayer: Relayer, released: AbortSignal, over: AbortSignal): Promise<SettleServer | null> {
     if (over.aborted) return null;
     const handle = this.messageHandlers.get(SETTLE_SIGNED_PAYMENT);
     if (!handle) throw new Error(`No handler for "${SETTLE_SIGNED_PAYMENT}".`);
-    const server = new RequestReplyServer({ ...this.options, queue: SETTLE_QUEUE, hasLogContext: false });
+    const server = new RequestReplyServer({ ...this.options, queue: this.#queue, hasLogContext: false });
     server.addHandler(SETTLE_SIGNED_PAYMENT, (message, context: RequestReplyContext) =>
       handle(message, new SettleContext(context, relayer, released)),
     );
@@ -70,7 +80,7 @@ export class SettleQueue extends BoundServer implements CustomTransportStrategy,
     if (failure === null && !over.aborted) return server;
     await server.close();
     if (over.aborted) return null;
-    throw new Error(`The queue ${SETTLE_QUEUE} cannot be served: its Redis does not answer.`, { cause: failure });
+    throw new Error(`The queue ${this.#queue} cannot be served: its Redis does not answer.`, { cause: failure });
   }
 
   /** Each relayer closes its own server. */

@@ -116,6 +116,7 @@ export class SettlementService {
     };
     const settleWithinMs = shutdown.shutdownTimeoutMs * SETTLING_SHARE;
     this.queue = new SettleQueue({
+      chainId: payment.chainId,
       redisUrl: redis.queueRedisUrl,
       maxInFlight: server.maxInFlight,
       closeTimeoutMs: settleWithinMs,

@@ -3,7 +3,7 @@ import { FeeQuotes, listFactories } from '@tollgate/chain';
 import { DEFAULT_LANE_SETTINGS, Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
 import { lowerHex } from '@tollgate/protocol';
 import { ContractWallets, SettlementRecords, SettlementsUnderWay, Strikes } from '@tollgate/settlement';
-import { PATTERNS, RequestReplyServer, VERIFY_QUEUE } from '@tollgate/transport';
+import { PATTERNS, queueOfChain, RequestReplyServer, VERIFY_QUEUE } from '@tollgate/transport';
 import {
   AcceptedAssets,
   ClientShares,
@@ -30,10 +30,10 @@ import { VerificationController } from './verification.controller.js';
   providers: [
     provideFrom(
       RequestReplyServer,
-      ({ redis, server, shutdown }) =>
+      ({ payment, redis, server, shutdown }) =>
         new RequestReplyServer({
           redisUrl: redis.queueRedisUrl,
-          queue: VERIFY_QUEUE,
+          queue: queueOfChain(VERIFY_QUEUE, payment.chainId),
           patterns: PATTERNS[VERIFY_QUEUE],
           hasLogContext: false,
           maxInFlight: server.maxInFlight,
@@ -122,6 +122,7 @@ import { VerificationController } from './verification.controller.js';
 export class VerificationModule {
   constructor(
     @Inject(Registry) registry: Registry,
+    @Inject(VerifierEnvironment) { payment: { chainId } }: VerifierEnvironment,
     @Inject(VerifierConnections) { chain, queueRedis }: VerifierConnections,
     @Inject(RequestReplyServer) server: RequestReplyServer,
     @Inject(PaymentVerifier) { refusals }: PaymentVerifier,
@@ -130,7 +131,7 @@ export class VerificationModule {
     @Inject(ContractWallets) wallets: ContractWallets,
   ) {
     const sparing = [chain.batcher, chain.reader.refusedSignatures, refusals, waitingRoom, shares];
-    observeQueues(registry, { server, waitingRoom, queueRedis, sparing });
+    observeQueues(registry, { server, chainId, waitingRoom, queueRedis, sparing });
     observeContractWallets(registry, wallets);
   }
 }

@@ -1,9 +1,18 @@
 import { AGENT_JOBS_QUEUE } from '@tollgate/protocol';
 
-/** The queue that gateways put their questions into, for any verifier. */
+/** The kind of queue that gateways put their questions into, for any verifier of a chain. */
 export const VERIFY_QUEUE = 'verify';
-/** The queue that gateways put settlements into. Only verifiers with a relayer's lane serve it. */
+/** The kind of queue that gateways put settlements into. Only verifiers with a relayer's lane serve it. */
 export const SETTLE_QUEUE = 'settle';
+
+/**
+ * The queue of a chain: questions that wait for one chain hold up no other chain's. Only for a chain of the settings: an
+ * id from outside must not make a key.
+ */
+export function queueOfChain(kind: typeof VERIFY_QUEUE | typeof SETTLE_QUEUE, chainId: number): string {
+  return `${kind}-${chainId}`;
+}
+
 /** The queue between gateways and workers; a dry run has the wallet's name as routing key. */
 export const PLAN_QUEUE = 'plan';
 

@@ -280,7 +280,7 @@ describe('request and reply', () => {
       JSON.stringify({ ...valid, id: 'i'.repeat(129) }),
       JSON.stringify({ ...valid, pattern: { deep: true } }),
       JSON.stringify({ ...valid, deadlineMs: 'never' }),
-      JSON.stringify({ ...valid, replyTo: 'tollgate:{pay-1}:birth' }),
+      JSON.stringify({ ...valid, replyTo: 'tollgate:{pay-1}:birth:1328' }),
       JSON.stringify({ ...valid, replyTo: 5 }),
       JSON.stringify({ ...valid, data: undefined }),
       JSON.stringify({ ...valid, data: 'x'.repeat(300_000) }),

@@ -60,7 +60,7 @@ const fail = async (payment: SignedPayment): Promise<Hex> => {
 // A ledger that existed long before the payments.
 beforeAll(async () => {
   const { redis } = parts();
-  for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: 1, block: 0 });
+  for (const key of await redis.keys('*:birth:*')) await redis.hset(key, { at: 1, block: 0 });
 });
 
 describe('a settled payment whose price has changed since', () => {

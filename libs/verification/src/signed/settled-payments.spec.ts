@@ -45,7 +45,7 @@ describe('verifying a signed payment that is on the chain', () => {
   it('claims it after its expiry, even if a third party shows it', async () => {
     const { devnet, redis } = parts();
     // Mined a minute ago, with a ledger that existed long before.
-    for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: 1, block: 0 });
+    for (const key of await redis.keys('*:birth:*')) await redis.hset(key, { at: 1, block: 0 });
     const now = Math.floor(Date.now() / 1000);
     await callRpc(devnet.rpcUrl, 'anvil_setTime', [now - 60]);
     const payment = await signPayment({ validBefore: String(now - 30) });
@@ -163,7 +163,10 @@ describe('verifying a signed payment by the age of its settlement', () => {
     const payment = await signPayment();
     await submit(payment);
     await parts().redis.flushall();
-    await parts().ledger.open({ headBlockNumber: Number(await callRpc(parts().devnet.rpcUrl, 'eth_blockNumber')) });
+    await parts().ledger.open({
+      chainId: 1328,
+      blockNumber: Number(await callRpc(parts().devnet.rpcUrl, 'eth_blockNumber')),
+    });
     expect(await ask(payment)).toEqual(refused('older_than_ledger'));
     expect(await recordOf(payment)).toMatchObject({
       failure: 'older_than_ledger',

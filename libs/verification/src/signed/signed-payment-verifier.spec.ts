@@ -261,7 +261,10 @@ describe('verifying a signed payment', () => {
       const payment = await signPayment();
       await transferTokens(parts().devnet, { amountBaseUnits: 1n });
       await parts().redis.flushall();
-      await parts().ledger.open({ headBlockNumber: Number(await callRpc(parts().devnet.rpcUrl, 'eth_blockNumber')) });
+      await parts().ledger.open({
+        chainId: 1328,
+        blockNumber: Number(await callRpc(parts().devnet.rpcUrl, 'eth_blockNumber')),
+      });
       parts().rpc.fail(changeResult('eth_blockNumber', (head: Hex) => `0x${(Number(head) - 1).toString(16)}`));
       expect(await ask(payment)).toEqual({ outcome: 'unavailable', reason: 'older_than_ledger', retryAfterMs: 1000 });
       parts().rpc.fail(undefined);

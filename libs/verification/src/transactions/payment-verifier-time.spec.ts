@@ -122,7 +122,7 @@ describe('verifying a payment and its age', () => {
   const MINUTE = 60_000;
   /** Mines the transfer in a block of that age, as if the ledger had existed since long before. */
   const payAgo = async (ageMs: number, lockReference?: string) => {
-    for (const key of await parts().redis.keys('*:birth')) await parts().redis.hset(key, { at: 1, block: 0 });
+    for (const key of await parts().redis.keys('*:birth:*')) await parts().redis.hset(key, { at: 1, block: 0 });
     await callRpc(parts().devnet.rpcUrl, 'anvil_setTime', [Math.floor((parts().ledger.nowMs() - ageMs) / 1000)]);
     try {
       return await transferTokens(parts().devnet, {
@@ -170,7 +170,7 @@ describe('verifying a payment and its age', () => {
     expect(await detailOf(await payAgo(25 * 60 * MINUTE))).toEqual(forgotten);
     expect(await detailOf(await payAgo(MINUTE), 2n * PRICE)).toBeUndefined();
     const [fromBefore, lowFromBefore] = [await payAgo(MINUTE), await payAgo(MINUTE)];
-    const births = await parts().redis.keys('*:birth');
+    const births = await parts().redis.keys('*:birth:*');
     for (const key of births) await parts().redis.hset(key, { at: parts().ledger.nowMs() - 1000 });
     expect(await detailOf(fromBefore)).toEqual(forgotten);
     expect(await detailOf(lowFromBefore, 2n * PRICE)).toEqual(forgotten);
@@ -179,7 +179,7 @@ describe('verifying a payment and its age', () => {
 
   it('refuses and records a payment from before the ledger', async () => {
     const txHash = await payAgo(MINUTE);
-    for (const key of await parts().redis.keys('*:birth'))
+    for (const key of await parts().redis.keys('*:birth:*'))
       await parts().redis.hset(key, { at: parts().ledger.nowMs() - 1000 });
     expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'older_than_ledger' });
     expect((await refusals()).filter(({ payment }) => payment?.includes(txHash))).toMatchObject([
