@@ -11,8 +11,18 @@ export type PaymentPolicy = (typeof PAYMENT_POLICIES)[number];
 const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
 const addressMessage = '$property must be 0x and 40 hexadecimal digits, and not the zero address';
 
+/** Chain and token by their names, for every process that needs one of the settings that it stands for. */
+export class PaymentsFileEnvironment {
+  @Setting({
+    help: 'YAML or JSON file of the chain and the token that payments are made in, by their names. It stands for NETWORK, CHAIN_ID, ASSET_*, PAY_TO, CONFIRMATIONS, EXPLORER_URL, RPC_URL and RELAYER_PRIVATE_KEYS. The same file for every process.',
+    example: 'payments.yaml',
+  })
+  @IsOptional()
+  readonly paymentsFile?: string;
+}
+
 /** Which token is paid, to which account, on which chain. Gateways and verifiers need the same values. */
-export class PaymentEnvironment implements ChecksTogether {
+export class PaymentEnvironment extends PaymentsFileEnvironment implements ChecksTogether {
   @Setting({ help: 'The `network` of challenges and proofs.' })
   @Matches(/^[\x21-\x7e]{1,64}$/, { message: '$property must be 1 to 64 visible characters' })
   readonly network: string = 'chain-testnet';

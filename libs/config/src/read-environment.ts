@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 
 import { ConfigurationError } from './configuration-error.js';
+import { usePaymentsFile } from './payments/use-payments-file.js';
 import { ownGroups, ownSettings, type EnvironmentClass, type SettingDescription } from './setting.js';
 
 /** Implemented by an environment class that checks settings together; each string is one problem. */
@@ -59,11 +60,13 @@ export function examineEnvironment<T extends object>(
   environment: EnvironmentClass<T>,
   env: Readonly<Record<string, string | undefined>>,
 ): ExaminedEnvironment<T> {
-  const found = { problems: [] as string[], faulty: new Set<string>() };
-  const result = readGroup(environment, env, found);
+  const settings = new Set(listSettings(environment).map(({ name }) => name));
+  const { env: used, problems, unknown } = usePaymentsFile(env, settings);
+  const found: Found = { problems: [...problems], faulty: new Set(unknown), isWhole: unknown.size === 0 };
+  const result = readGroup(environment, used, found);
   if (found.problems.length === 0) {
     const files = listSettings(environment).flatMap((setting) =>
-      setting.secret ? findExposed(setting.name, env) : [],
+      setting.secret ? findExposed(setting.name, used) : [],
     );
     warned.set(result, [...new Set([...files, ...collectWarnings(environment, result)])]);
   }
@@ -98,10 +101,18 @@ function findExposed(name: string, env: Readonly<Record<string, string | undefin
   return [`${name}_FILE: others than its owner can read ${file}. Run chmod 400 on it.`];
 }
 
+interface Found {
+  readonly problems: string[];
+  /** Names of settings. */
+  readonly faulty: Set<string>;
+  /** No setting is missing for a file that could not be used. */
+  readonly isWhole: boolean;
+}
+
 function readGroup<T extends object>(
   environment: EnvironmentClass<T>,
   env: Readonly<Record<string, string | undefined>>,
-  found: { problems: string[]; faulty: Set<string> },
+  found: Found,
 ): T {
   const { problems } = found;
   const result = new environment();
@@ -113,7 +124,7 @@ function readGroup<T extends object>(
   const faulty = new Set<string>();
   const texts = new Map<string, string>();
   for (const setting of described) {
-    const text = readText(setting, env, problems);
+    const text = found.faulty.has(setting.name) ? undefined : readText(setting, env, problems);
     if (text === undefined) {
       faulty.add(setting.property);
     } else if (text === '') {
@@ -138,7 +149,7 @@ function readGroup<T extends object>(
   for (const { property, name } of described) if (faulty.has(property)) found.faulty.add(name);
   if ('problemsOfEntries' in result) problems.push(...(result as unknown as ChecksEntries).problemsOfEntries());
   // A setting that is wrong alone would be reported twice by the checks of settings together.
-  if (problems.length === problemsBefore && 'problemsTogether' in result) {
+  if (found.isWhole && problems.length === problemsBefore && 'problemsTogether' in result) {
     problems.push(...(result as unknown as ChecksTogether).problemsTogether());
   }
   return result;

@@ -1,7 +1,7 @@
 import { formatTokenSum } from '@tollgate/protocol';
 
 import { CommandError } from '../shared/cli-command.js';
-import { findConfiguredChain } from '../shared/find-chain.js';
+import { findConfiguredChain, withPaymentsFile } from '../shared/find-chain.js';
 import type { OperatorApi } from './operator-api.js';
 
 export const AMOUNT_COLUMNS = ['AMOUNT', 'SYMBOL', 'BASE UNITS'] as const;
@@ -32,7 +32,7 @@ export async function readAmounts(operator: OperatorApi): Promise<ShowAmount> {
  * @throws CommandError for a wrong setting
  */
 export function readConfiguredAmounts(env: NodeJS.ProcessEnv): ShowAmount {
-  const { ASSET_ADDRESS: address, ASSET_SYMBOL: symbol = '', ASSET_DECIMALS: decimals = '' } = env;
+  const { ASSET_ADDRESS: address, ASSET_SYMBOL: symbol = '', ASSET_DECIMALS: decimals = '' } = withPaymentsFile(env);
   if (!address) return showIn([]);
   if (!/^\d{0,2}$/.test(decimals) || Number(decimals) > MOST_DECIMALS)
     throw new CommandError(`ASSET_DECIMALS must be a whole number from 0 to ${MOST_DECIMALS}.`);

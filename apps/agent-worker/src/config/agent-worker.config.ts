@@ -3,6 +3,7 @@ import {
   CryptoEnvironment,
   IsIntIn,
   LogEnvironment,
+  PaymentsFileEnvironment,
   RedisEnvironment,
   RpcEnvironment,
   Setting,
@@ -57,6 +58,7 @@ const SETTLING_SHARE = 0.4;
 /** All settings of the agent worker, read at start with `readEnvironment(AgentWorkerEnvironment, process.env)`. */
 export class AgentWorkerEnvironment {
   @SettingGroup(WorkerServerEnvironment) readonly server!: WorkerServerEnvironment;
+  @SettingGroup(PaymentsFileEnvironment) readonly payments!: PaymentsFileEnvironment;
   @SettingGroup(WorkerChainEnvironment) readonly chain!: WorkerChainEnvironment;
   @SettingGroup(WalletEnvironment) readonly wallets!: WalletEnvironment;
   @SettingGroup(LaneEnvironment) readonly lanes!: LaneEnvironment;

@@ -1,0 +1,115 @@
+import { ConfigurationError } from '../configuration-error.js';
+import { parsePayments } from './parse-payments.js';
+
+const SHOP = `0x${'5A'.repeat(20)}`;
+const WETH = '0x4200000000000000000000000000000000000006';
+
+/** A file that is valid apart from these lines of one option. */
+const optionOf = (...lines: string[]): string => {
+  const given = new Set(lines.map((line) => line.split(':')[0]));
+  const right = ['chain: base', 'token: USDC', `payTo: '${SHOP}'`].filter((line) => !given.has(line.split(':')[0]!));
+  return `chains:\n  base: { rpc: 'https://rpc.example' }\naccepts:\n  one:\n    ${[...right, ...lines].join('\n    ')}\n`;
+};
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    parsePayments(text, { PAY: SHOP, EMPTY: '' });
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as ConfigurationError).problems;
+  }
+  return [];
+}
+
+describe('a payments file', () => {
+  // Ids, addresses and EIP-712 names: Circle's list of USDC contracts and the chain registry.
+  it('describes a token of a known chain by its symbol', () => {
+    const { chain, option } = parsePayments(
+      `{ chains: { base: { rpc: '\${BASE_RPC_URL}', confirmations: 3 } }, accepts: { one: { chain: base, token: USDC, payTo: '\${PAY}' } } }`,
+      { PAY: SHOP },
+    );
+    expect(option).toEqual({
+      name: 'one',
+      chainId: 8453,
+      network: 'base',
+      payTo: SHOP.toLowerCase(),
+      asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+      symbol: 'USDC',
+      decimals: 6,
+      domainName: 'USD Coin',
+      domainVersion: '2',
+    });
+    const explorer = 'https://basescan.org';
+    expect(chain).toMatchObject({ name: 'base', confirmations: 3, explorer, rpc: ['${BASE_RPC_URL}'] });
+  });
+
+  it('describes any other token by its address and decimals, on any chain by its id and network', () => {
+    const { chain, option } = parsePayments(
+      `chains:
+  devnet: { id: 31337, network: devnet, rpc: ['http://one', 'http://two'], relayers: '\${KEYS}' }
+accepts:
+  coin: { chain: devnet, token: 0x${'C0'.repeat(20)}, decimals: 18, name: Dev Coin, version: '3', payTo: ${SHOP} }
+`,
+      {},
+    );
+    expect(option).toMatchObject({ chainId: 31_337, network: 'devnet', asset: `0x${'c0'.repeat(20)}`, decimals: 18 });
+    expect(option).toMatchObject({ symbol: 'TOKEN', domainName: 'Dev Coin', domainVersion: '3' });
+    expect(chain).toMatchObject({ rpc: ['http://one', 'http://two'], relayers: '${KEYS}', explorer: null });
+  });
+
+  it.each([
+    ['a list', '- base', 'The file must have "chains:" and "accepts:".'],
+    ['an unknown section', 'chain: {}', 'chain (line 1): is unknown; did you mean "chains"?'],
+  ])('is refused for %s', (_what, text, problem) => {
+    expect(problemsOf(text)).toContain(problem);
+  });
+
+  it.each([
+    [
+      'an unknown chain',
+      ['chain: bsae'],
+      'accepts.one.chain (line 7): names no chain of this file; did you mean "base"?',
+    ],
+    [
+      'an unknown token',
+      ['token: USCD'],
+      'accepts.one.token (line 7): is no known token of base; did you mean "USDC"? Or write its address, and decimals.',
+    ],
+    ['a token without decimals', [`token: ${WETH}`], /^accepts\.one\.decimals \(line \d\): is missing/],
+    [
+      'no recipient',
+      ['payTo: ${EMPTY}'],
+      /payTo \(line \d\): needs the environment variable EMPTY, which is not set\.$/,
+    ],
+    ['the zero address', [`payTo: 0x${'0'.repeat(40)}`], /payTo \(line \d\): must be 0x and 40 hexadecimal digits/],
+    [
+      'the token as the recipient',
+      ["payTo: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'"],
+      /payTo \(line \d\): is the token itself/,
+    ],
+    ['an unknown key', ['decimal: 6'], 'accepts.one.decimal (line 8): is unknown; did you mean "decimals"?'],
+  ] as [string, string[], string | RegExp][])('is refused for %s', (_what, lines, problem) => {
+    const [only, ...others] = problemsOf(optionOf(...lines));
+    expect(others).toEqual([]);
+    if (typeof problem === 'string') expect(only).toBe(problem);
+    else expect(only).toMatch(problem);
+  });
+
+  it('is refused for a second option, two names of one chain, and a chain that nothing knows', () => {
+    const text = `chains:
+  base: {}
+  again: { id: 8453, network: base }
+  bases: { rpc: 'http://x' }
+  sei: { id: 1 }
+accepts:
+  one: { chain: base, token: USDC, payTo: '${SHOP}' }
+  two: { chain: base, token: 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913, payTo: '${SHOP}' }
+`;
+    expect(problemsOf(text)).toEqual([
+      'chains.again (line 3): is chain 8453, like "base".',
+      'chains.bases (line 4): is no known chain; did you mean "base"? Any other chain needs id and network.',
+      'chains.sei.id (line 5): is not that of sei, which is 1329.',
+      'accepts.two (line 8): is a second option, and one is offered so far: keep one.',
+    ]);
+  });
+});

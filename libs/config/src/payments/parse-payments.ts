@@ -1,0 +1,230 @@
+import { isAddress, isRecord, KNOWN_CHAINS, lowerHex, type Hex, type KnownChain } from '@tollgate/protocol';
+
+import { ConfigurationError } from '../configuration-error.js';
+import { expandVariables, VariableError } from '../files/expand-variables.js';
+import { hintAt, parseEntry, reportUnknownKeys, type ParsedEntry } from '../files/parse-entry.js';
+import { describeProblems, parseYaml, type FileProblem, type Place } from '../files/parse-yaml.js';
+import { ChainEntry, OptionEntry } from './payments-entries.js';
+
+/** A chain that payments are made on. */
+export interface PaymentChain {
+  readonly name: string;
+  readonly id: number;
+  /** The `network` of challenges and proofs in the documented form. */
+  readonly network: string;
+  /** Transactions are shown at `{explorer}/tx/{hash}`; null: nowhere. */
+  readonly explorer: string | null;
+  /** Blocks that a payment must have, its own included. */
+  readonly confirmations: number;
+  /** For processes with a connection to it, like `relayers`; both may contain `${NAME}`. */
+  readonly rpc: readonly string[];
+  readonly relayers: string | null;
+}
+
+/** What a seller accepts: a token on a chain, paid to an account. */
+export interface PaymentOption {
+  readonly name: string;
+  readonly chainId: number;
+  /** The `network` of challenges and proofs in the documented form. */
+  readonly network: string;
+  /** In lower case, like `payTo`. */
+  readonly asset: Hex;
+  readonly symbol: string;
+  readonly decimals: number;
+  /** Name and version in the token's EIP-712 domain. */
+  readonly domainName: string;
+  readonly domainVersion: string;
+  readonly payTo: Hex;
+}
+
+export interface Payments {
+  readonly chain: PaymentChain;
+  readonly option: PaymentOption;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The chain and the option of a payments file.
+ *
+ * @param env for `${NAME}` in its values; those in `rpc` and `relayers` are left for the process that needs them
+ * @throws ConfigurationError listing every problem with its place: `accepts.usdc-base.token (line 9): …`
+ */
+export function parsePayments(text: string, env: Env): Payments {
+  const yaml = parseYaml(text);
+  const problems: FileProblem[] = [];
+  const { chains, accepts } = readSections(yaml.value, problems);
+  const named = readChains(chains, problems);
+  const read = Object.entries(accepts).map(([name, entry]) => readOption(name, entry, { named, env }, problems));
+  const options = read.filter((option) => option !== null);
+  reportFurtherOptions(options, problems);
+  const [option] = options;
+  const chain = [...named.values()].find((one) => one !== null && one.id === option?.chainId);
+  if (problems.length > 0 || option === undefined || !chain)
+    throw new ConfigurationError(describeProblems(yaml, problems));
+  return { chain, option };
+}
+
+type Section = Readonly<Record<string, unknown>>;
+
+function readSections(file: unknown, problems: FileProblem[]): Record<'chains' | 'accepts', Section> {
+  const sections = { chains: {}, accepts: {} };
+  if (!isRecord(file)) {
+    problems.push({ place: [], message: 'must have "chains:" and "accepts:"' });
+    return sections;
+  }
+  reportUnknownKeys(file, Object.keys(sections), [], problems);
+  const read = (name: 'chains' | 'accepts', each: string): Section => {
+    const section = file[name];
+    if (isRecord(section) && Object.keys(section).length > 0) return section;
+    problems.push({ place: [name], message: `must have at least one ${each}, by its name` });
+    return {};
+  };
+  return { chains: read('chains', 'chain'), accepts: read('accepts', 'option') };
+}
+
+/** The chains by name; null for one with a problem, so that options may name it. */
+function readChains(section: Section, problems: FileProblem[]): Map<string, PaymentChain | null> {
+  const chains = new Map<string, PaymentChain | null>();
+  for (const [name, entry] of Object.entries(section)) {
+    const place = ['chains', name];
+    const chain = readChain(name, entry ?? {}, place, problems);
+    const same = [...chains.values()].find((other) => other !== null && other.id === chain?.id);
+    if (same) problems.push({ place, message: `is chain ${same.id}, like "${same.name}"` });
+    chains.set(name, same ? null : chain);
+  }
+  return chains;
+}
+
+function readChain(name: string, entry: unknown, place: Place, problems: FileProblem[]): PaymentChain | null {
+  const before = problems.length;
+  if (!isRecord(entry)) {
+    problems.push({
+      place,
+      message: 'must be a chain: rpc, confirmations, relayers; id and network if it is no known one',
+    });
+    return null;
+  }
+  const known = KNOWN_CHAINS.find((one) => one.name === name);
+  const { description } = parseEntry(ChainEntry, entry, place, problems);
+  const id = description.id ?? known?.id;
+  const network = description.network ?? known?.name;
+  if (known !== undefined && description.id !== undefined && description.id !== known.id)
+    problems.push({ place: [...place, 'id'], message: `is not that of ${name}, which is ${known.id}` });
+  if (id === undefined || network === undefined) {
+    const hint = hintAt(
+      name,
+      KNOWN_CHAINS.map((one) => one.name),
+      'chains',
+    );
+    problems.push({ place, message: `is no known chain; ${hint} Any other chain needs id and network` });
+  }
+  if (problems.length > before || id === undefined || network === undefined) return null;
+  const { rpc, relayers, confirmations, explorer } = description;
+  return {
+    name,
+    id,
+    network,
+    explorer: explorer ?? known?.explorer ?? null,
+    confirmations,
+    rpc: typeof rpc === 'string' ? [rpc] : rpc,
+    relayers: relayers ?? null,
+  };
+}
+
+interface OptionContext {
+  readonly named: ReadonlyMap<string, PaymentChain | null>;
+  readonly env: Env;
+}
+
+function readOption(
+  name: string,
+  entry: unknown,
+  { named, env }: OptionContext,
+  problems: FileProblem[],
+): PaymentOption | null {
+  const place = ['accepts', name];
+  const before = problems.length;
+  if (!isRecord(entry)) {
+    problems.push({ place, message: 'must be an option: chain, token, payTo' });
+    return null;
+  }
+  const parsed = parseEntry(OptionEntry, entry, place, problems);
+  const { description, faulty } = parsed;
+  const chain = named.get(description.chain);
+  if (!faulty.has('chain') && chain === undefined) {
+    const hint = hintAt(description.chain, [...named.keys()], 'chains');
+    problems.push({ place: [...place, 'chain'], message: `names no chain of this file; ${hint}` });
+  }
+  const payTo = faulty.has('payTo') ? null : readAddress(description.payTo, [...place, 'payTo'], env, problems);
+  if (chain === undefined || chain === null || faulty.has('token')) return null;
+  const token = readToken(parsed, chain, env, problems);
+  if (token !== null && payTo === token.asset)
+    problems.push({ place: [...place, 'payTo'], message: 'is the token itself, so payments to it would be lost' });
+  if (token === null || payTo === null || problems.length > before) return null;
+  return { name, chainId: chain.id, network: chain.network, ...token, payTo };
+}
+
+type Token = Pick<PaymentOption, 'asset' | 'symbol' | 'decimals' | 'domainName' | 'domainVersion'>;
+
+/** The token of an option: a known one by its symbol, any other by its address and decimals. */
+function readToken(
+  { description, place }: ParsedEntry<OptionEntry>,
+  chain: PaymentChain,
+  env: Env,
+  problems: FileProblem[],
+): Token | null {
+  const tokens = KNOWN_CHAINS.find(({ id }) => id === chain.id)?.tokens ?? [];
+  const at = [...place, 'token'];
+  const isNamed = /^[A-Za-z]/.test(description.token);
+  const named = tokens.find(({ symbol }) => symbol === description.token);
+  if (isNamed && named === undefined) {
+    const known = tokens.map(({ symbol }) => symbol);
+    const hint = known.length > 0 ? `${hintAt(description.token, known, 'tokens')} Or write` : 'write';
+    problems.push({ place: at, message: `is no known token of ${chain.name}; ${hint} its address, and decimals` });
+    return null;
+  }
+  const asset = named?.asset ?? readAddress(description.token, at, env, problems);
+  if (asset === null) return null;
+  return completeToken(
+    description,
+    asset,
+    { named: named ?? tokens.find((one) => one.asset === asset), place },
+    problems,
+  );
+}
+
+function completeToken(
+  { decimals, symbol, name, version }: OptionEntry,
+  asset: Hex,
+  { named, place }: { named: KnownChain['tokens'][number] | undefined; place: Place },
+  problems: FileProblem[],
+): Token | null {
+  const ownDecimals = decimals ?? named?.decimals;
+  if (ownDecimals === undefined) {
+    problems.push({ place: [...place, 'decimals'], message: 'is missing: only those of known tokens are known' });
+    return null;
+  }
+  const ownSymbol = symbol ?? named?.symbol ?? 'TOKEN';
+  const domainName = name ?? named?.domainName ?? ownSymbol;
+  const domainVersion = version ?? named?.domainVersion ?? '1';
+  return { asset, symbol: ownSymbol, decimals: ownDecimals, domainName, domainVersion };
+}
+
+function readAddress(text: string, place: Place, env: Env, problems: FileProblem[]): Hex | null {
+  try {
+    const address = expandVariables(text, env);
+    if (isAddress(address) && BigInt(address) !== 0n) return lowerHex(address);
+    problems.push({ place, message: 'must be 0x and 40 hexadecimal digits, and not the zero address' });
+  } catch (error) {
+    if (!(error instanceof VariableError)) throw error;
+    problems.push({ place, message: error.message });
+  }
+  return null;
+}
+
+/** Each is parsed, so that its own problems are known. */
+function reportFurtherOptions(options: readonly PaymentOption[], problems: FileProblem[]): void {
+  for (const { name } of options.slice(1))
+    problems.push({ place: ['accepts', name], message: 'is a second option, and one is offered so far: keep one' });
+}

@@ -1,0 +1,70 @@
+import { IsInt, IsOptional, IsString, Matches, Max, Min, ValidateBy } from 'class-validator';
+
+const text = { message: '$property must be text' };
+
+function IsTextOrTexts(): PropertyDecorator {
+  const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+  const validate = (value: unknown): boolean => isText(value) || (Array.isArray(value) && value.every(isText));
+  return ValidateBy(
+    { name: 'isTextOrTexts', validator: { validate } },
+    { message: '$property must be a URL or a list of URLs' },
+  );
+}
+
+/** One chain of the payments file. Every field is checked; the initialisers are the defaults. */
+export class ChainEntry {
+  @IsOptional()
+  @IsInt({ message: 'id must be a whole number' })
+  @Min(1, { message: 'id must be at least $constraint1' })
+  id?: number;
+
+  @IsOptional()
+  @Matches(/^[\x21-\x7e]{1,64}$/, { message: 'network must be 1 to 64 visible characters' })
+  network?: string;
+
+  @IsTextOrTexts()
+  rpc: string | string[] = [];
+
+  @IsInt({ message: 'confirmations must be a whole number of blocks' })
+  @Min(1, { message: 'confirmations must be at least $constraint1' })
+  @Max(1_000, { message: 'confirmations must be at most $constraint1' })
+  confirmations: number = 1;
+
+  @IsOptional()
+  @IsString(text)
+  relayers?: string;
+
+  @IsOptional()
+  @Matches(/^https?:\/\/\S+$/, { message: 'explorer must be a URL' })
+  explorer?: string;
+}
+
+/** One option of the payments file. Every field is checked; the initialisers are the defaults. */
+export class OptionEntry {
+  @IsString(text)
+  chain!: string;
+
+  @IsString({ message: 'token must be a symbol such as USDC, or an address in quotes' })
+  token!: string;
+
+  @IsString({ message: 'payTo must be an address in quotes' })
+  payTo!: string;
+
+  @IsOptional()
+  @IsInt({ message: 'decimals must be a whole number' })
+  @Min(0, { message: 'decimals must be at least $constraint1' })
+  @Max(36, { message: 'decimals must be at most $constraint1' })
+  decimals?: number;
+
+  @IsOptional()
+  @Matches(/^\S{1,32}$/, { message: 'symbol must be 1 to 32 characters without spaces' })
+  symbol?: string;
+
+  @IsOptional()
+  @Matches(/^[ -~]{1,64}$/, { message: 'name must be 1 to 64 visible characters' })
+  name?: string;
+
+  @IsOptional()
+  @Matches(/^\S{1,32}$/, { message: 'version must be text of 1 to 32 characters without spaces' })
+  version?: string;
+}

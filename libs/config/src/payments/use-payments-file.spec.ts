@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { AcceptanceEnvironment } from '../acceptance.environment.js';
+import { describeSettings } from '../compare-settings.js';
+import { ConfigurationError } from '../configuration-error.js';
+import { PaymentEnvironment } from '../payment.environment.js';
+import { readEnvironment } from '../read-environment.js';
+import { RedisEnvironment } from '../redis.environment.js';
+import { RpcEnvironment } from '../rpc.environment.js';
+import { SettingGroup } from '../setting.js';
+import { SignedPaymentsEnvironment } from '../signed-payments.environment.js';
+
+/** A process without a connection to a chain, and one that serves a chain. */
+class Gateway {
+  @SettingGroup(PaymentEnvironment) readonly payment!: PaymentEnvironment;
+  @SettingGroup(AcceptanceEnvironment) readonly acceptance!: AcceptanceEnvironment;
+}
+class Verifier extends Gateway {
+  @SettingGroup(RpcEnvironment) readonly rpc!: RpcEnvironment;
+}
+
+const SHOP = `0x${'5a'.repeat(20)}`;
+
+describe('PAYMENTS_FILE', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-file-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const file = join(folder, 'payments.yaml');
+  writeFileSync(
+    file,
+    `chains:
+  base: { rpc: ['https://one.example', '\${BASE_RPC}'], confirmations: 4 }
+accepts:
+  usdc-base: { chain: base, token: USDC, payTo: '${SHOP}' }
+`,
+  );
+
+  const problemsOf = (env: Record<string, string>, environment: typeof Gateway = Gateway): readonly string[] => {
+    try {
+      readEnvironment(environment, { PAYMENTS_FILE: file, ...env });
+      return [];
+    } catch (error) {
+      return (error as ConfigurationError).problems;
+    }
+  };
+
+  it('stands for the settings of chain and token', () => {
+    const { payment, acceptance } = readEnvironment(Gateway, { PAYMENTS_FILE: file });
+    expect(payment).toMatchObject({ chainId: 8453, network: 'base', domainName: 'USD Coin', payTo: SHOP });
+    expect(acceptance.confirmations).toBe(4);
+  });
+
+  it('gives the RPC servers to a process that reads the chain', () => {
+    const { rpc } = readEnvironment(Verifier, { PAYMENTS_FILE: file, BASE_RPC: 'https://two.example' });
+    expect(rpc.rpcUrl).toEqual(['https://one.example', 'https://two.example']);
+  });
+
+  it('agrees with a process that has the same in variables', () => {
+    const describe = (env: Record<string, string>): string =>
+      describeSettings({
+        ...readEnvironment(Gateway, env),
+        signedPayments: readEnvironment(SignedPaymentsEnvironment, {}),
+        redis: readEnvironment(RedisEnvironment, {}),
+      });
+    const variables = {
+      NETWORK: 'base',
+      CHAIN_ID: '8453',
+      ASSET_ADDRESS: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      ASSET_NAME: 'USD Coin',
+      PAY_TO: SHOP,
+      CONFIRMATIONS: '4',
+    };
+    expect(describe({ PAYMENTS_FILE: file })).toBe(describe(variables));
+  });
+
+  it('is refused beside the settings that it replaces, in one sentence', () => {
+    expect(problemsOf({ CHAIN_ID: '1', PAY_TO: SHOP, RPC_URL: 'http://unused' })).toEqual([
+      'PAYMENTS_FILE replaces CHAIN_ID, PAY_TO: remove them, or the file.',
+    ]);
+  });
+
+  it('is refused where a process that reads the chain has no RPC server of it', () => {
+    expect(problemsOf({}, Verifier)).toEqual([
+      `PAYMENTS_FILE ${file}: chains.base.rpc: needs the environment variable BASE_RPC, which is not set.`,
+    ]);
+    const silent = join(folder, 'silent.yaml');
+    writeFileSync(silent, `chains: { base: }\naccepts: { one: { chain: base, token: USDC, payTo: '${SHOP}' } }\n`);
+    expect(problemsOf({ PAYMENTS_FILE: silent })).toEqual([]);
+    expect(problemsOf({ PAYMENTS_FILE: silent }, Verifier)).toEqual([
+      `PAYMENTS_FILE ${silent}: chains.base.rpc is missing, and this process reads the chain.`,
+    ]);
+  });
+
+  it('says of a file that is missing or wrong what is wrong with it, and nothing of the settings that it replaces', () => {
+    const missing = join(folder, 'none.yaml');
+    expect(problemsOf({ PAYMENTS_FILE: missing })).toEqual([`PAYMENTS_FILE ${missing}: ${missing} does not exist.`]);
+    const wrong = join(folder, 'wrong.yaml');
+    writeFileSync(wrong, 'chains: {}\naccepts: {}\n');
+    expect(problemsOf({ PAYMENTS_FILE: wrong, MAX_TIMEOUT_SECONDS: '0' })).toEqual([
+      `PAYMENTS_FILE ${wrong}: chains (line 1): must have at least one chain, by its name.`,
+      `PAYMENTS_FILE ${wrong}: accepts (line 2): must have at least one option, by its name.`,
+      expect.stringContaining('MAX_TIMEOUT_SECONDS'),
+    ]);
+  });
+});
