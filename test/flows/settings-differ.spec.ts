@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import type { Hex } from '@tollgate/protocol';
 
 import { presentV1, readHeader } from '../../apps/gateway/test/present-payments.js';
@@ -49,6 +53,37 @@ describe('a verifier with another payment policy than its gateway', () => {
       return unsaid.length === 0;
     });
   }
+
+  it('judges and settles by a payments file as by the settings that it stands for', async () => {
+    const { chain } = stack();
+    const folder = mkdtempSync(join(tmpdir(), 'payments-file-'));
+    const file = join(folder, 'payments.yaml');
+    writeFileSync(
+      file,
+      `chains:
+  devnet: { id: ${chain.chainId}, network: chain-testnet, rpc: '\${DEVNET_RPC}', relayers: '\${DEVNET_KEYS}' }
+accepts:
+  coin: { chain: devnet, token: ${chain.asset}, decimals: 6, symbol: USDC, version: '2', payTo: '${chain.payTo}' }
+`,
+    );
+    const replaced = {
+      RPC_URL: chain.rpcUrl,
+      CHAIN_ID: String(chain.chainId),
+      ASSET_ADDRESS: chain.asset,
+      PAY_TO: chain.payTo,
+    };
+    const keys = chain.relayers[0]!.privateKey;
+    const none = Object.fromEntries(Object.keys(replaced).map((name) => [name, '']));
+    await verifier().restart({
+      ...none,
+      ...{ PAYMENTS_FILE: file, RELAYER_PRIVATE_KEYS: '', DEVNET_RPC: chain.rpcUrl, DEVNET_KEYS: keys },
+    });
+    const payment = await signAuthorization(chain, chain.accounts[0]!, { value: '1000' });
+    const buy = () => fetch(`${stack().baseUrl}/api/weather`, { headers: presentV1(payment) });
+    await retryUntilPaid(buy, NOT_YET);
+    await verifier().restart({ ...replaced, PAYMENTS_FILE: '', RELAYER_PRIVATE_KEYS: keys });
+    rmSync(folder, { recursive: true });
+  });
 
   it('accepts neither an unrelated transaction nor that of a settled signature, and reports the difference', async () => {
     const { chain } = stack();
