@@ -105,8 +105,8 @@ export function formatPlace(place: Place): string {
 }
 
 /** One sentence for each problem with its place, in the order of the file: `routes[2].price (line 9): …` */
-export function describeProblems({ lineOf: find }: ParsedYaml, problems: readonly FileProblem[]): string[] {
-  const lines = problems.map((problem) => ({ ...problem, line: find(problem.place) }));
+export function describeProblems(yaml: ParsedYaml, problems: readonly FileProblem[]): string[] {
+  const lines = problems.map((problem) => ({ ...problem, line: yaml.lineOf(problem.place) }));
   lines.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
   return lines.map(({ place, line, message }) => {
     const sentence = /[.?]$/.test(message) ? message : `${message}.`;

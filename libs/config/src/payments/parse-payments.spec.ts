@@ -7,7 +7,7 @@ const WETH = '0x4200000000000000000000000000000000000006';
 /** A file that is valid apart from these lines of one option. */
 const optionOf = (...lines: string[]): string => {
   const given = new Set(lines.map((line) => line.split(':')[0]));
-  const right = ['chain: base', 'token: USDC', `payTo: '${SHOP}'`].filter((line) => !given.has(line.split(':')[0]!));
+  const right = ['chain: base', 'token: USDC', `payTo: '${SHOP}'`].filter((line) => !given.has(line.split(':')[0]));
   return `chains:\n  base: { rpc: 'https://rpc.example' }\naccepts:\n  one:\n    ${[...right, ...lines].join('\n    ')}\n`;
 };
 

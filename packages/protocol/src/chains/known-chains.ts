@@ -11,11 +11,11 @@ export interface KnownChain {
   readonly coin: string;
   /** Where people look at transactions: `{explorer}/tx/{hash}`; null: none is known. */
   readonly explorer: string | null;
-  readonly tokens: readonly KnownToken[];
+  readonly tokens: readonly ChainToken[];
 }
 
 /** A token that settings may name on its chain. */
-export interface KnownToken {
+export interface ChainToken {
   readonly symbol: string;
   readonly asset: Hex;
   readonly decimals: number;
@@ -25,11 +25,11 @@ export interface KnownToken {
 }
 
 /** Native USDC. Addresses: developers.circle.com/stablecoins/usdc-contract-addresses. Names: what each contract states. */
-const usdc = (asset: Hex, domainName: 'USD Coin' | 'USDC'): KnownToken[] => [
+const usdc = (asset: Hex, domainName: 'USD Coin' | 'USDC'): ChainToken[] => [
   { symbol: 'USDC', asset, decimals: 6, domainName, domainVersion: '2' },
 ];
 
-const chain = (name: string, id: number, coin: string, explorer: string | null, tokens: KnownToken[] = []) => ({
+const chain = (name: string, id: number, coin: string, explorer: string | null, tokens: ChainToken[] = []) => ({
   name,
   id,
   v1Network: name,
