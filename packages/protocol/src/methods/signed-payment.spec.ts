@@ -2,7 +2,8 @@ import fc from 'fast-check';
 
 import { PaymentError } from '../wire/payment-error.js';
 import { MAX_UINT256 } from '../wire/token-amount.js';
-import { MAX_SIGNATURE_BYTES, parseSignedPayment } from './signed-payment.js';
+import { MAX_SIGNATURE_BYTES } from './signed-fields.js';
+import { parseSignedPayment } from './signed-payment.js';
 
 const authorization = {
   from: `0x${'aB'.repeat(20)}`,

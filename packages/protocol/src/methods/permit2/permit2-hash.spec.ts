@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { domainSeparator, hashTypedData, type TypedDataDomain } from 'viem';
 
-import type { Hex } from '../wire/hex.js';
-import { parsePermit2Authorization, PERMIT2_ADDRESS } from './signed-payment.js';
-import { hashPermit2Domain, hashPermit2Transfer } from './signing-hashes.js';
+import type { Hex } from '../../wire/hex.js';
+import { parsePermit2Authorization, PERMIT2_ADDRESS } from './permit.js';
+import { hashPermit2Domain, hashPermit2Transfer } from './signing.js';
 
 const PERMIT = [
   { name: 'permitted', type: 'TokenPermissions' },

@@ -1,5 +1,6 @@
-import { PaymentError } from '../wire/payment-error.js';
-import { EXACT_PROXY_ADDRESS, parseSignedPayment, PERMIT2_ADDRESS, UPTO_PROXY_ADDRESS } from './signed-payment.js';
+import { PaymentError } from '../../wire/payment-error.js';
+import { parseSignedPayment } from '../signed-payment.js';
+import { EXACT_PROXY_ADDRESS, PERMIT2_ADDRESS, UPTO_PROXY_ADDRESS } from './permit.js';
 
 const permit2Authorization = {
   from: `0x${'aB'.repeat(20)}`,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { domainSeparator, hashTypedData } from 'viem';
 
-import type { Hex } from '../wire/hex.js';
-import type { TransferAuthorization } from './signed-payment.js';
-import { hashTokenDomain, hashTransferAuthorization } from './signing-hashes.js';
+import type { Hex } from '../../wire/hex.js';
+import type { TransferAuthorization } from './authorization.js';
+import { hashTokenDomain, hashTransferAuthorization } from './signing.js';
 
 const TYPES = {
   TransferWithAuthorization: [

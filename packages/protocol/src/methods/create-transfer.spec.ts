@@ -1,4 +1,4 @@
-import { createTransferAuthorization } from './create-transfer.js';
+import { createTransferAuthorization } from './eip3009/authorization.js';
 
 const address = `0x${'11'.repeat(20)}` as const;
 const terms = { from: address, payTo: address, asset: address, amount: '1', nonce: `0x${'22'.repeat(32)}` } as const;
