@@ -1,7 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
-import type { RpcCall, RpcResult } from '../../rpc/rpc-endpoint.js';
-import { encodeAddress } from '../abi-encoding.js';
+import { encodeAddress } from '../../contracts/abi-encoding.js';
 import {
   askContract,
   askForBalance,
@@ -10,10 +9,13 @@ import {
   readCode,
   readWord,
   tryCall,
+  type ChainQuestion,
   type TriedCall,
-} from '../contract-question.js';
-import { readSignatureAnswer, type SignatureAnswer } from '../contract-signature.js';
-import { type Deployment, isExpectedFactory } from '../wallet-factories.js';
+} from '../../contracts/contract-question.js';
+import { readSignatureAnswer } from '../../contracts/contract-signature.js';
+import { type Deployment, isExpectedFactory } from '../../contracts/wallet-factories.js';
+import type { RpcCall, RpcResult } from '../../rpc/rpc-endpoint.js';
+import type { PaymentView } from '../chain-method.js';
 
 /** The fields by which a token identifies an authorization. */
 export interface AuthorizationName {
@@ -39,29 +41,15 @@ export interface AuthorizationQuestion extends AuthorizationName {
   deployingRoute: DeployingRoute | null;
 }
 
-/** The state of an authorization to be settled, read at the chain's newest block. */
-export interface AuthorizationView {
-  /** Used or cancelled. */
-  isNonceTaken: boolean;
-  /** Null when no contract answers at the asset's address. */
-  balanceBaseUnits: bigint | null;
-  wouldSettle: boolean;
-  /** `0x` when the payer has no code. */
-  payerCode: Hex;
-  hasPayerCode: boolean;
-  /** Null when the signature was not checked on the chain. */
-  signatureAnswer: SignatureAnswer | null;
-  headBlockNumber: number;
-}
-
 /** `authorizationState(address,bytes32)` (EIP-3009) */
 const AUTHORIZATION_STATE = '0xe94a0102';
 
 /** The calls of one round trip, and the function that reads their results. */
-export function askAboutAuthorization({ route, deployingRoute, ...name }: AuthorizationQuestion): {
-  calls: RpcCall[];
-  read(results: readonly RpcResult[], headBlockNumber: number): AuthorizationView;
-} {
+export function askAboutAuthorization({
+  route,
+  deployingRoute,
+  ...name
+}: AuthorizationQuestion): ChainQuestion<PaymentView> {
   const { asset, payer } = name;
   const routeCalls = tryRoute(route);
   return {

@@ -1,9 +1,9 @@
 import type { Hex, TransferAuthorization } from '@tollgate/protocol';
 
-import { encodeAddress, encodeBytes, encodeNumber, WORD_BYTES } from '../abi-encoding.js';
-import type { ContractCall } from '../contract-question.js';
-import { bundleCalls } from '../multicall3/bundle-calls.js';
-import type { PayerSignature } from '../payer-signature.js';
+import { encodeAddress, encodeBytes, encodeNumber, WORD_BYTES } from '../../contracts/abi-encoding.js';
+import type { ContractCall } from '../../contracts/contract-question.js';
+import { bundleCalls } from '../../contracts/multicall3/bundle-calls.js';
+import type { PayerSignature } from '../../contracts/payer-signature.js';
 
 /** `transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)` */
 const WITH_PARTS = '0xe3ee160e';
@@ -11,6 +11,8 @@ const WITH_PARTS = '0xe3ee160e';
 const WITH_BYTES = '0xcf092995';
 /** Six words of terms and the offset itself precede the signature. */
 const SIGNATURE_OFFSET = 7 * WORD_BYTES;
+
+type SentSignature = Extract<PayerSignature, { kind: 'account' }> | { kind: 'contract'; bytes: Hex };
 
 /**
  * Plans the call that settles an authorization. The token is called with v, r and s for a payer's own key (the only
@@ -41,7 +43,8 @@ function encodeTerms({ from, to, value, validAfter, validBefore, nonce }: Transf
   return [encodeAddress(from), encodeAddress(to), ...numbers, nonce.slice(2)].join('');
 }
 
-function encodeTransfer(authorization: TransferAuthorization, signature: PayerSignature): Hex {
+/** The call of the token that makes the transfer. */
+export function encodeTransfer(authorization: TransferAuthorization, signature: SentSignature): Hex {
   const terms = encodeTerms(authorization);
   if (signature.kind === 'account') {
     const { v, r, s } = signature;

@@ -1,13 +1,19 @@
 import {
   EXACT_PROXY_ADDRESS,
   lowerHex,
+  readTransferLog,
   UPTO_PROXY_ADDRESS,
+  type EmittedLog,
   type Hex,
   type MeteredPermit2Authorization,
   type Permit2Authorization,
+  type Permit2Transfer,
   type SignedPermit,
+  type TransferLog,
 } from '@tollgate/protocol';
 import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem';
+
+import type { PromisedMove } from '../chain-method.js';
 
 const shared = [
   'struct TokenPermissions { address token; uint256 amount; }',
@@ -26,6 +32,9 @@ const uptoAbi = parseAbi([
   'function settle(Permit permit, uint256 amount, address owner, Witness witness, bytes signature)',
   'function settleWithPermit(TokenPermit tokenPermit, Permit permit, uint256 amount, address owner, Witness witness, bytes signature)',
 ]);
+
+/** What the payer of a permit has signed. */
+export type PermitTerms = { kind: 'permit2' } & Permit2Transfer;
 
 /** The contract that settles the permits of each scheme. */
 export const PROXIES: Readonly<Record<SignedPermit['scheme'], Hex>> = {
@@ -111,7 +120,7 @@ function describe({ permitted, nonce, deadline }: EncodedPermit, owner: Hex): Pe
  * Whether a call settles this very permit: a payer may sign several permits with one nonce, for other amounts and
  * senders.
  */
-export function isCallOf({ permit, witness }: PermitCall, { permit2Authorization: signed }: SignedPermit): boolean {
+export function isCallOf({ permit, witness }: PermitCall, { permit2Authorization: signed }: PermitTerms): boolean {
   return (
     permit.from === signed.from &&
     permit.permitted.token === signed.permitted.token &&
@@ -122,4 +131,48 @@ export function isCallOf({ permit, witness }: PermitCall, { permit2Authorization
     witness.validAfter === signed.witness.validAfter &&
     witness.facilitator === ('facilitator' in signed.witness ? signed.witness.facilitator : undefined)
   );
+}
+
+/** A transfer that a permit caused. */
+export interface PermitTransfer extends TransferLog {
+  /** The contract that settled it: the proxy of the permit's scheme. */
+  proxy: Hex;
+}
+
+/** keccak256 of `Settled()` and of `SettledWithPermit()`, the last event that the proxies emit. */
+const SETTLED: ReadonlySet<string | undefined> = new Set([
+  '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6',
+  '0xde5b89d10fc800c459329c382fabfcad0be0ed7e5328e01fae04e507b09ef5d8',
+]);
+const PROXY_ADDRESSES: ReadonlySet<Hex> = new Set(Object.values(PROXIES));
+
+/**
+ * The transfers of an asset that permits caused, by the position of their logs. The token's logs come directly before
+ * the proxy's; a token that keeps a fee emits several transfers of the payer.
+ */
+export function findPermitTransfers(logs: readonly EmittedLog[], asset: Hex): Map<number, PermitTransfer> {
+  const found = new Map<number, PermitTransfer>();
+  for (const [end, { address: proxy, topics }] of logs.entries()) {
+    if (!PROXY_ADDRESSES.has(proxy) || !SETTLED.has(topics[0])) continue;
+    let payer: Hex | undefined;
+    for (let position = end - 1; ; position--) {
+      const log = logs[position];
+      if (log?.address !== asset) break;
+      const transfer = readTransferLog(log);
+      payer ??= transfer?.from;
+      if (transfer && transfer.from === payer) found.set(position, { ...transfer, proxy });
+    }
+  }
+  return found;
+}
+
+/** The amount that the proxy of the permit's scheme moved from the payer to the recipient; null if none. */
+export function findMoved(
+  logs: readonly EmittedLog[],
+  { asset, payTo, payment: { scheme, permit2Authorization } }: PromisedMove<PermitTerms>,
+): bigint | null {
+  const own = [...findPermitTransfers(logs, asset).values()].find(
+    ({ from, to, proxy }) => from === permit2Authorization.from && to === payTo && proxy === PROXIES[scheme],
+  );
+  return own?.amountBaseUnits ?? null;
 }

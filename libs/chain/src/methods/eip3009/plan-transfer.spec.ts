@@ -2,7 +2,7 @@ import type { Hex, TransferAuthorization } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { encodeFunctionData, encodeFunctionResult, parseAbi } from 'viem';
 
-import { bundleCalls, readBundle } from '../multicall3/bundle-calls.js';
+import { bundleCalls, readBundle } from '../../contracts/multicall3/bundle-calls.js';
 import { planTransfer } from './plan-transfer.js';
 
 const withParts = parseAbi([

@@ -1,12 +1,12 @@
 import type { Hex, SignedPermit } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
-import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
-import { planPermitTransfer } from '../contracts/permit2/permit-proxy.js';
-import { connectChain, type ConnectedChain } from '../reader/connect-chain.js';
-import { combineObservers } from '../rpc/rpc-endpoints.js';
-import { findPermitUse } from './find-permit-use.js';
+import { startChain, type Devnet } from '../../../../../tools/devnet/chain/chain.js';
+import { approvePermit2, signPermit } from '../../../../../tools/devnet/chain/sign-permit.js';
+import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-tokens.js';
+import { connectChain, type ConnectedChain } from '../../reader/connect-chain.js';
+import { combineObservers } from '../../rpc/rpc-endpoints.js';
+import { findPermitUse } from './method.js';
+import { planPermitTransfer } from './permit-proxy.js';
 
 const AMOUNT = 1000n;
 

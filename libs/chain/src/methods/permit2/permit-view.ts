@@ -1,7 +1,6 @@
 import { PERMIT2_ADDRESS, type Hex } from '@tollgate/protocol';
 
-import type { RpcCall, RpcResult } from '../../rpc/rpc-endpoint.js';
-import { encodeAddress, encodeNumber } from '../abi-encoding.js';
+import { encodeAddress, encodeNumber } from '../../contracts/abi-encoding.js';
 import {
   askContract,
   askForBalance,
@@ -11,9 +10,12 @@ import {
   readCode,
   readWord,
   tryCall,
+  type ChainQuestion,
   type TriedCall,
-} from '../contract-question.js';
-import { readSignatureAnswer, type SignatureAnswer } from '../contract-signature.js';
+} from '../../contracts/contract-question.js';
+import { readSignatureAnswer } from '../../contracts/contract-signature.js';
+import type { RpcCall, RpcResult } from '../../rpc/rpc-endpoint.js';
+import type { PaymentView } from '../chain-method.js';
 
 /** The fields by which Permit2 identifies a permit. */
 export interface PermitName {
@@ -34,28 +36,15 @@ export interface PermitQuestion extends PermitName {
  * Whether to simulate the settlement. It may run the payer's own code, and Permit2 passes on whatever that code reverts
  * with.
  */
-export interface PermitSimulation {
+interface PermitSimulation {
   isSimulated: boolean;
 }
 
-/** The state of a permit to be settled, read at the chain's newest block. */
-export interface PermitView {
-  /** Null when Permit2 is not deployed on this chain. */
-  isNonceTaken: boolean | null;
+export interface PermitView extends PaymentView {
   /** A contract exists at the proxy address that settles the permit. */
   hasProxy: boolean;
-  /** Null when no contract answers at the token's address. */
-  balanceBaseUnits: bigint | null;
   /** How much of the token the payer lets Permit2 move. */
   allowanceBaseUnits: bigint | null;
-  /** Also false when it was not simulated. */
-  wouldSettle: boolean;
-  /** `0x` when the payer has no code. */
-  payerCode: Hex;
-  hasPayerCode: boolean;
-  /** Null when the signature was not checked on the chain. */
-  signatureAnswer: SignatureAnswer | null;
-  headBlockNumber: number;
 }
 
 /** `nonceBitmap(address,uint256)` (Permit2) */
@@ -64,13 +53,7 @@ const NONCE_BITMAP = '0x4fe02b44';
 const ALLOWANCE = '0xdd62ed3e';
 
 /** The calls of one round trip, and the function that reads their results. */
-export function askAboutPermit(
-  question: PermitQuestion,
-  { isSimulated }: PermitSimulation,
-): {
-  calls: RpcCall[];
-  read(results: readonly RpcResult[], headBlockNumber: number): PermitView;
-} {
+export function askAboutPermit(question: PermitQuestion, { isSimulated }: PermitSimulation): ChainQuestion<PermitView> {
   const { owner, token, settlement, signatureCheck } = question;
   const signatureCalls = signatureCheck === null ? [] : [signatureCheck];
   return {
