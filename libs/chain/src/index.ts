@@ -11,7 +11,7 @@ export {
   tryCall,
   trySentCall,
 } from './contracts/contract-question.js';
-export type { ContractCall, NonceQuestion, SentCall, TriedCall } from './contracts/contract-question.js';
+export type { ContractCall, SentCall, TriedCall } from './contracts/contract-question.js';
 export { askForSignature, type ContractSignature } from './contracts/contract-signature.js';
 export { askLater, type CallPlace, LATEST } from './contracts/later-call.js';
 export { bundleCalls, readBundle } from './contracts/multicall3/bundle-calls.js';

@@ -36,9 +36,13 @@ export async function confirm(
   if (sent.paid === null) {
     crashPoint('S3');
     sent.paid = readPaid(attempts, ended);
-    const assets = attempts.map(({ payment }) => payment.asset);
     // A wallet may use any gas, which says nothing about the token.
-    if (sent.isOfAccounts && sent.paid.size === assets.length) gas.learn(assets, ended.gasUsed);
+    if (sent.isOfAccounts && sent.paid.size === attempts.length) {
+      gas.learn(
+        attempts.map(({ payment }) => payment),
+        ended.gasUsed,
+      );
+    }
   }
   const amountBaseUnits = sent.paid.get(attempt);
   if (amountBaseUnits !== undefined) return { outcome: 'settled', txHash: ended.txHash, amountBaseUnits };

@@ -134,7 +134,7 @@ export class Simulation {
 
   /** How many of these payments, in their order, fit into a transaction with this much gas; one at least. */
   countFitting(entries: readonly PaymentEntry[], mostGas: bigint): number {
-    return this.options.gas.countFitting(assetsOf(entries), mostGas);
+    return this.options.gas.countFitting(entries, mostGas);
   }
 
   /**
@@ -146,12 +146,12 @@ export class Simulation {
    */
   async simulateShared(entries: readonly PaymentEntry[], relayer: Hex, areSimulated = false): Promise<BatchSimulation> {
     const mostGas = await this.readMostGas();
-    const assumedGas = areSimulated ? this.options.gas.limitForUnsimulated(assetsOf(entries), mostGas) : null;
+    const assumedGas = areSimulated ? this.options.gas.limitForUnsimulated(entries, mostGas) : null;
     if (assumedGas !== null && entries.every(isShareable)) {
       return { transaction: this.#bundle(entries, assumedGas), excluded: new Map() };
     }
     const shareable = entries.filter(isShareable);
-    const gas = this.options.gas.limitFor(assetsOf(shareable), mostGas);
+    const gas = this.options.gas.limitFor(shareable, mostGas);
     const [withCode, succeeds] = await Promise.all([
       this.#findPayersWithCode(shareable),
       this.#tryAll(shareable, relayer, gas),
@@ -242,10 +242,6 @@ export class Simulation {
   #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
     return this.options.batcher.ask({ calls, deadlineMs: this.options.nowMs() + RPC_TIMEOUT_MS, read });
   }
-}
-
-function assetsOf(entries: readonly PaymentEntry[]): Hex[] {
-  return entries.map(({ asset }) => asset);
 }
 
 /** The number of failed transactions after which a payer is barred. */

@@ -7,7 +7,7 @@ import { permit2 } from './permit2/method.js';
 export { askAboutAuthorization } from './eip3009/authorization-view.js';
 export type { AuthorizationQuestion, DeployingRoute, SettlementRoute } from './eip3009/authorization-view.js';
 export { planTransfer } from './eip3009/plan-transfer.js';
-export { planPermitTransfer, PROXIES, readPermitCall } from './permit2/permit-proxy.js';
+export { planPermitTransfer, PROXIES } from './permit2/permit-proxy.js';
 export { askAboutPermit, type PermitQuestion, type PermitView } from './permit2/permit-view.js';
 
 export const chainMethods = new MethodTable<ChainMethod>([eip3009, permit2]);
