@@ -3,6 +3,7 @@ import {
   isBaseUnits,
   isHash,
   PAYMENT_RESPONSE,
+  UNMOVED_FAILURES,
   X_PAYMENT_RELEASED,
   type Hex,
 } from '@tollgate/protocol';
@@ -60,13 +61,6 @@ export function readSettledPart({ headers }: Response): SettledPart {
   }
 }
 
-/** The refusals of a signature after which no tokens have moved: see docs/errors.md. */
-const NOTHING_MOVED = new Set([
-  ...['signature_invalid', 'authorization_not_yet_valid', 'authorization_expired', 'authorization_cancelled'],
-  ...['simulation_failed', 'settlement_failed', 'asset_mismatch', 'spender_mismatch', 'factory_not_allowed'],
-  ...['permit2_allowance_missing', 'permit2_missing', 'contract_wallet_refused', 'deployment_too_costly'],
-]);
-
 /** The refusal of a payment for which the seller has failed five times. */
 export const RELEASED_TOO_OFTEN = 'released_too_often';
 
@@ -74,7 +68,7 @@ export function explainGatewayRefusal(failure: string, purchase: KeptPurchase, s
   const { way, txHash, isRedeemed } = purchase;
   if (failure === 'transaction_failed')
     return 'The transaction failed on the chain, so no tokens moved. You can begin anew.';
-  if (way === 'signature' && isRedeemed !== true && NOTHING_MOVED.has(failure))
+  if (way === 'signature' && isRedeemed !== true && UNMOVED_FAILURES.has(failure))
     return `The gateway refused the signature (${failure}). Nothing was paid; you can begin anew.`;
   if (failure === RELEASED_TOO_OFTEN && isUncharged(purchase, settlesFirst))
     return `The seller has failed five times for this signature, so it is refused (${failure}). Nothing was charged; you can begin anew.`;

@@ -1,13 +1,11 @@
 import {
-  createAuthorizationTypedData,
-  createPermit2Transfer,
-  createPermit2TypedData,
-  createTransferAuthorization,
   encodeJsonHeader,
-  isAddress,
   isHexBytes,
+  listSignedMethods,
   PAYMENT_SIGNATURE,
-  PERMIT2_ADDRESS,
+  payloadOf,
+  withSignature,
+  type AnySignedMethod,
   type Hex,
   type PaymentRequiredV2,
   type RequirementV2,
@@ -25,9 +23,9 @@ const ALLOWANCE_SELECTOR = '0xdd62ed3e';
 const AUTHORIZATION_STATE_SELECTOR = '0xe94a0102';
 
 /**
- * Has the wallet sign the payment that the gateway settles: a Permit2 permit for a route that charges what was used, if
- * the payer has approved Permit2 for the maximum; else an EIP-3009 authorization; and where the token knows none, a
- * permit for the price. No money moves before the gateway has the answer.
+ * Has the wallet sign the payment that the gateway settles: a metered one for a route that charges what was used, else
+ * one of the price; by the first method that can move this payer's tokens. No money moves before the gateway has the
+ * answer.
  */
 export async function signInWallet(
   provider: WalletProvider,
@@ -35,21 +33,19 @@ export async function signInWallet(
   required: PaymentRequiredV2,
   chainId: number,
 ): Promise<ProofHeader> {
-  const option = required.accepts.find(({ scheme }) => scheme === 'exact');
+  const optionOf = (asked: string) => required.accepts.find(({ scheme }) => scheme === asked);
+  const option = optionOf('exact');
   if (option === undefined) throw new PageProblem('This gateway takes no signature here. Send the transfer instead.');
-  const metered = required.accepts.find(({ scheme }) => scheme === 'upto');
-  if (metered !== undefined && (await hasAllowance(provider, from, metered))) {
-    return signPermitTransfer(provider, from, { required, option: metered, chainId });
+  for (const offered of [optionOf('upto') ?? [], option].flat()) {
+    for (const method of listSignedMethods().filter(({ schemes }) => schemes.some((one) => one === offered.scheme))) {
+      if (await canMove(method, provider, from, offered))
+        return signBy(method, provider, from, { required, option: offered, chainId });
+    }
   }
-  if (await takesAuthorizations(provider, from, option)) {
-    return signAuthorizedTransfer(provider, from, { required, option, chainId });
-  }
-  if (!(await hasAllowance(provider, from, option))) {
-    throw new PageProblem(
-      'This token is paid by signature only after its owner has approved Permit2, and yours has not. Send the transfer instead.',
-    );
-  }
-  return signPermitTransfer(provider, from, { required, option, chainId });
+  const spenders = listSignedMethods().flatMap(({ spender, title }) => (spender === null ? [] : [title]));
+  throw new PageProblem(
+    `This token is paid by signature only after its owner has approved ${spenders.join(' or ')}, and yours has not. Send the transfer instead.`,
+  );
 }
 
 interface SignedOption {
@@ -58,29 +54,20 @@ interface SignedOption {
   readonly chainId: number;
 }
 
-async function signAuthorizedTransfer(provider: WalletProvider, from: Hex, signed: SignedOption): Promise<ProofHeader> {
-  const { option, chainId } = signed;
-  const terms = createTerms(from, option);
-  const authorization = createTransferAuthorization(terms);
-  const { name, version } = option.extra;
-  const domain = { name: String(name), version: String(version), chainId, asset: terms.asset };
-  const signature = await signTyped(provider, from, createAuthorizationTypedData(authorization, domain));
-  return createProofHeader(signed, { signature, authorization });
-}
-
-async function signPermitTransfer(provider: WalletProvider, from: Hex, signed: SignedOption): Promise<ProofHeader> {
-  const { option, chainId } = signed;
-  const transfer = createPermit2Transfer(createTerms(from, option), readFacilitator(option));
-  const signature = await signTyped(provider, from, createPermit2TypedData(transfer, chainId));
-  return createProofHeader(signed, { signature, permit2Authorization: transfer.permit2Authorization });
-}
-
-/** The relayer that alone may settle a metered payment; null for scheme `exact`. */
-function readFacilitator({ scheme, extra }: RequirementV2): Hex | null {
-  if (scheme === 'exact') return null;
-  const facilitator = extra['facilitatorAddress'];
-  if (!isAddress(facilitator)) throw new PageProblem('The gateway names no relayer that may settle this payment.');
-  return facilitator;
+async function signBy(
+  method: AnySignedMethod,
+  provider: WalletProvider,
+  from: Hex,
+  { required, option, chainId }: SignedOption,
+): Promise<ProofHeader> {
+  const payment = method.create(createTerms(from, option), option);
+  const signature = await signTyped(provider, from, method.typedDataOf(payment, chainId));
+  const { resource, extensions } = required;
+  const payload = payloadOf(withSignature(payment, signature));
+  return {
+    name: PAYMENT_SIGNATURE,
+    value: encodeJsonHeader({ x402Version: 2, resource, accepted: option, extensions, payload }),
+  };
 }
 
 function createTerms(from: Hex, { payTo, asset, amount, maxTimeoutSeconds }: RequirementV2): SignedTransferTerms {
@@ -88,9 +75,26 @@ function createTerms(from: Hex, { payTo, asset, amount, maxTimeoutSeconds }: Req
   return { from, payTo: payTo as Hex, asset: asset as Hex, amount, maxTimeoutSeconds, nonce };
 }
 
-/** Whether Permit2 may move the price. False where the wallet does not answer. */
-async function hasAllowance(provider: WalletProvider, from: Hex, { asset, amount }: RequirementV2): Promise<boolean> {
-  const data = `${ALLOWANCE_SELECTOR}${wordOf(from)}${wordOf(PERMIT2_ADDRESS)}`;
+/** Whether the method can move the price: the token does it itself, or a contract by the payer's allowance. */
+function canMove(
+  { spender }: AnySignedMethod,
+  provider: WalletProvider,
+  from: Hex,
+  option: RequirementV2,
+): Promise<boolean> {
+  return spender === null
+    ? takesAuthorizations(provider, from, option)
+    : hasAllowance(provider, from, spender, option);
+}
+
+/** Whether the contract may move the price. False where the wallet does not answer. */
+async function hasAllowance(
+  provider: WalletProvider,
+  from: Hex,
+  spender: Hex,
+  { asset, amount }: RequirementV2,
+): Promise<boolean> {
+  const data = `${ALLOWANCE_SELECTOR}${wordOf(from)}${wordOf(spender)}`;
   const result = await callToken(provider, asset, data).catch(() => null);
   return isWord(result) && BigInt(result) >= BigInt(amount);
 }
@@ -132,14 +136,6 @@ const DOMAIN = [
   { name: 'chainId', type: 'uint256' },
   { name: 'verifyingContract', type: 'address' },
 ];
-
-function createProofHeader({ required, option }: SignedOption, payload: object): ProofHeader {
-  const { resource, extensions } = required;
-  return {
-    name: PAYMENT_SIGNATURE,
-    value: encodeJsonHeader({ x402Version: 2, resource, accepted: option, extensions, payload }),
-  };
-}
 
 function createRandomWord(): Hex {
   const bytes = crypto.getRandomValues(new Uint8Array(32));

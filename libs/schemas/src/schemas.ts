@@ -35,7 +35,7 @@ export const natural = z.int().nonnegative();
 /** Milliseconds since 1970, or a duration in milliseconds; clocks that are compared with Redis's have fractions. */
 export const milliseconds = z.number().nonnegative();
 
-/** An EIP-3009 authorization or a Permit2 permit with its payer's signature, as payers send it. */
+/** A payment with its payer's signature, of any method, as payers send it. */
 export const signedPayment = z.transform((value: unknown, { issues }) => {
   try {
     return parseSignedPayment(value);

@@ -5,19 +5,15 @@ export { createWallet, type WalletOptions } from './account/create-wallet.js';
 export type { NonceUse } from './account/find-nonce-use.js';
 export type { PollLimits } from './account/read-at-block.js';
 export { signAndSend } from './account/send.js';
-export type { AuthorizationSigner, PermitSigner, SignedToken } from './account/typed-data-signers.js';
+export type { SignedTransaction } from './account/signed-transaction.js';
 export { fetchWithPayment, payForResource } from './fetch/fetch-with-payment.js';
 export { PaymentNotAcceptedError } from './fetch/payment-not-accepted-error.js';
 export { createRpcTransport, type RpcTransportOptions } from './network/rpc-client.js';
+export type { AuthorizableRequirement, PermittableRequirement } from './methods/registry.js';
+export type { AuthorizationSigner, PermitSigner, SignedToken } from './methods/signers.js';
 export type { TrustedAsset } from './offer/choose-requirement.js';
 export type { AuthorizableCharge, TransferableCharge } from './offer/charge-requirement.js';
-export type {
-  AuthorizableRequirement,
-  Offer,
-  PermittableRequirement,
-  SignableRequirement,
-  TransferRequirement,
-} from './offer/signable-requirement.js';
+export type { Offer, SignableRequirement, TransferRequirement } from './offer/signable-requirement.js';
 export { SpendingLimit } from './offer/spending-limit.js';
 export type { PaymentEvent, PaymentOptions, SkippedOffer } from './sign/payment-options.js';
 export {
@@ -26,7 +22,6 @@ export {
   type PaymentState,
   type PaymentStore,
   type RedeemablePayment,
-  type SignedTransaction,
   type StoredPayment,
   type StoredRevision,
 } from './store/payment-store.js';

@@ -1,4 +1,5 @@
 import {
+  isSignedId,
   listPayments,
   listRefusals,
   locatePayment,
@@ -145,7 +146,7 @@ function stateOf({ state, untilMs }: PaymentListing): string {
 
 function nameOf(id: PaymentId): string {
   const { entry, slot } = locatePayment(id);
-  return id.kind === 'authorization' || id.kind === 'permit2' ? entry : `${entry}:${slot}`;
+  return isSignedId(id) ? entry : `${entry}:${slot}`;
 }
 
 const yesNo = (yes: boolean): string => (yes ? 'yes' : 'no');

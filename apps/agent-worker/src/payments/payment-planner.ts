@@ -11,10 +11,10 @@ import {
   type PlanDraft,
 } from '@tollgate/agent-kit/planner';
 import type { Offer, SignableRequirement } from '@tollgate/client';
-import { createPaymentToSign, isCharge, isSignable, wayOf, type Offers } from '@tollgate/client/internal';
+import { createPaymentToSign, isCharge, isSignable, type Offers } from '@tollgate/client/internal';
 import { createSafeFetch, type SafeFetch, type TargetRules } from '@tollgate/http';
 import { nextSignature, type JobRecord, type Journal, type JsonValue, type PlannedStep } from '@tollgate/journal';
-import { PERMIT2_ADDRESS, type Hex } from '@tollgate/protocol';
+import { signedMethodOf, type Hex } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 
 import {
@@ -188,8 +188,8 @@ function createSignatureStep(
   { summary }: PaymentDraft['draft'],
   requirement: SignableRequirement,
 ): PlannedStep {
-  const to = wayOf(requirement) === 'permit2' ? PERMIT2_ADDRESS : requirement.asset;
   const signs = createPaymentToSign(requirement, job.lane.address, nonceFor(job));
+  const to = signedMethodOf(signs).spender ?? requirement.asset;
   return { label: summary, to, data: '0x', value: 0n, gas: 0n, signs };
 }
 

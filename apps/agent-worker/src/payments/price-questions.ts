@@ -1,5 +1,5 @@
 import { AgentKitError, askPrice } from '@tollgate/agent-kit/planner';
-import type { Offers } from '@tollgate/client/internal';
+import { EVERY_SIGNER, type Offers } from '@tollgate/client/internal';
 import { TargetRefusedError } from '@tollgate/http';
 import type { JobRecord } from '@tollgate/journal';
 
@@ -21,8 +21,6 @@ const DRY_RUN_LIMITS = { total: 8, perOrigin: 8 };
  * be planned too.
  */
 const LONGEST_QUEUE_MS = 2_000;
-/** A wallet's key signs in both ways. */
-const SIGNERS = { authorizations: true, permits: true };
 /** Statuses of servers that cannot answer now. */
 const BUSY_STATUSES = [425, 429, 502, 503, 504];
 const MOST_REMEMBERED = 10_000;
@@ -66,7 +64,7 @@ export class PriceQuestions {
     const timer = setTimeout(() => queue.abort(busy), longestMs);
     return turns.run(new URL(url).origin, queue.signal, () => {
       clearTimeout(timer);
-      return askPrice(explainRefusals(fetch), { url }, { timeoutMs, signers: SIGNERS });
+      return askPrice(explainRefusals(fetch), { url }, { timeoutMs, signers: EVERY_SIGNER });
     });
   }
 

@@ -1,6 +1,10 @@
 import { IsRandomText, Setting, type ChecksTogether } from '@tollgate/config';
+import { listSignedMethods } from '@tollgate/protocol';
 import { ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsOptional, MinLength } from 'class-validator';
 
+const METHODS = listSignedMethods()
+  .map(({ title }) => title)
+  .join(', ');
 const CHALLENGE_FORMS = ['documented', 'v1-clients'] as const;
 export type ChallengeForm = (typeof CHALLENGE_FORMS)[number];
 
@@ -26,7 +30,7 @@ export class ChallengeEnvironment implements ChecksTogether {
   readonly challengeForm: ChallengeForm = 'documented';
 
   @Setting({
-    help: 'Accept signed payments (EIP-3009, Permit2) and settle them. Needs a verifier with RELAYER_PRIVATE_KEYS.',
+    help: `Accept signed payments (${METHODS}) and settle them. Needs a verifier with RELAYER_PRIVATE_KEYS.`,
   })
   @IsBoolean()
   readonly signedPayments: boolean = false;

@@ -7,14 +7,13 @@ import type {
   ReleaseTerms,
   Settled,
 } from '@tollgate/middleware/purchase';
-import { caip2Of, lowerHex, payerOf, type Hex, type SettleResponse } from '@tollgate/protocol';
+import { caip2Of, lowerHex, payerOf, schemeOf, type Hex, type SettleResponse } from '@tollgate/protocol';
 import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/transport';
 
 import { decodeReceipt, encodeReceipt } from '../paywall/answer/settlement-headers.js';
 import {
   isMetered,
   reasonOf,
-  signedSchemeOf,
   type ClaimKeys,
   type SignedPaymentQuestion,
   type SignedPayments,
@@ -165,7 +164,7 @@ class FacilitatorClaimedPurchase implements ClaimedPurchase<SettleResponse, Sett
       requestId,
       route: 'facilitator',
       method: 'POST',
-      scheme: signedSchemeOf(payment),
+      scheme: schemeOf(payment),
       network: caip2Of(terms.chainId),
       chainId: terms.chainId,
       asset: lowerHex(terms.asset),

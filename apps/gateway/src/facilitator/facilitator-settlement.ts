@@ -8,10 +8,11 @@ import {
   type PaymentFailure,
   type RequirementTerms,
   type SettleResponse,
-  type SignedPermit,
   facilitatorReasonFor,
   SETTLEMENT_EXCEEDS_AMOUNT,
-  signedKindOf,
+  payerOf,
+  reasonsOf,
+  signedAmountOf,
   type SignedPayment,
 } from '@tollgate/protocol';
 import { type SettlementResult } from '@tollgate/transport';
@@ -83,7 +84,7 @@ export class FacilitatorSettlement {
     const question = { requestId: asker.requestId, clientAddress: asker.clientAddress, ...served };
     const { payment } = served;
     if (isMetered(payment) && served.terms.priceBaseUnits === '0')
-      return this.#settleNothing(request, question, payment);
+      return this.#settleNothing(request, question);
     if (asker.key === null) this.#assertFree(request.requirement);
     // Counted, so that the process does not end before a settled payment is committed.
     this.inFlight.enter();
@@ -143,16 +144,15 @@ export class FacilitatorSettlement {
     }
   }
 
-  /** Reports a charge of zero as settled: there is no transaction and no gas, and the permit stays valid. */
+  /** Reports a charge of zero as settled: there is no transaction and no gas, and the signature stays valid. */
   async #settleNothing(
     request: FacilitatorRequest,
     question: SignedPaymentQuestion,
-    { permit2Authorization }: SignedPermit,
   ): Promise<SettleReply> {
-    const terms = { ...question.terms, priceBaseUnits: permit2Authorization.permitted.amount };
+    const terms = { ...question.terms, priceBaseUnits: signedAmountOf(question.payment) };
     const verdict = await this.payments.look({ ...question, terms });
     if (verdict.outcome === 'unavailable') throw this.counters.unavailable(verdict.retryAfterMs);
-    const payer = permit2Authorization.from;
+    const payer = payerOf(question.payment);
     if (verdict.outcome === 'valid' && verdict.txHash === null) {
       const { network } = request.requirement;
       return this.#answer('settled', { success: true, payer, transaction: '', network, amount: '0' });
@@ -215,7 +215,7 @@ function keysFor({ network, payTo, asset, amountBaseUnits }: RequirementTerms, {
 function reasonFor(failure: PaymentFailure, { version }: FacilitatorRequest, payment: SignedPayment): string {
   if (failure === 'payment_used') return DUPLICATE_SETTLEMENT;
   if (failure === 'amount_too_low' && isMetered(payment)) return SETTLEMENT_EXCEEDS_AMOUNT;
-  return facilitatorReasonFor(failure, version, signedKindOf(payment));
+  return facilitatorReasonFor(failure, version, reasonsOf(payment));
 }
 
 function fail(

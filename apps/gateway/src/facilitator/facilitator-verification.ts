@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   facilitatorReasonFor,
-  signedKindOf,
+  reasonsOf,
+  type MethodReasons,
   type PaymentFailure,
-  type SignedKind,
   type VerifyResponse,
 } from '@tollgate/protocol';
 import type { SignedPaymentVerdict } from '@tollgate/transport';
@@ -34,13 +34,13 @@ export class FacilitatorVerification {
     if ('reason' in served)
       return this.#count({ isValid: false, invalidReason: served.reason, invalidMessage: served.message });
     const verdict = await this.payments.look({ ...asker, ...served });
-    return this.#count(this.#describe(verdict, request.version, signedKindOf(served.payment)));
+    return this.#count(this.#describe(verdict, request.version, reasonsOf(served.payment)));
   }
 
-  #describe(verdict: SignedPaymentVerdict, version: 1 | 2, kind: SignedKind): VerifyResponse {
+  #describe(verdict: SignedPaymentVerdict, version: 1 | 2, reasons: MethodReasons): VerifyResponse {
     const refuse = (failure: PaymentFailure, payer?: string): VerifyResponse => ({
       isValid: false,
-      invalidReason: facilitatorReasonFor(failure, version, kind),
+      invalidReason: facilitatorReasonFor(failure, version, reasons),
       invalidMessage: failure,
       ...(payer !== undefined && { payer }),
     });

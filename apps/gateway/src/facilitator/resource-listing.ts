@@ -94,7 +94,7 @@ function addMeteredOption(item: DiscoveredResource, relayer: Hex): DiscoveredRes
   return { ...item, accepts: [...options, ...options.map((exact) => createMeteredOption(exact, relayer))] };
 }
 
-/** Scheme `exact` is signed for the token's domain, `upto` for that of Permit2. */
+/** Only scheme `exact` is signed for the token's domain. */
 function withoutAuthorizations(item: DiscoveredResource): DiscoveredResource {
   const options = item.accepts as readonly RequirementV2[];
   return { ...item, accepts: options.filter(({ scheme }) => scheme !== 'exact') };

@@ -4,6 +4,10 @@ import {
   caip2Of,
   facilitatorReasonFor,
   INVALID_REQUIREMENTS,
+  listSchemes,
+  reasonsOfScheme,
+  schemeOf,
+  signedMethodOf,
   v1NetworkOf,
   type PaymentFailure,
   type RequirementTerms,
@@ -12,15 +16,12 @@ import {
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
-import { signedSchemeOf } from '../signed-payments/signed-payments.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
 
 /** A payment of a supported kind, or the reason of the request's x402 version why it is not supported. */
 export type Served =
   | { readonly terms: SignedPaymentTerms; readonly payment: SignedPayment }
   | { readonly reason: string; readonly message: string };
-
-const SCHEMES: Readonly<Record<1 | 2, readonly string[]>> = { 1: ['exact'], 2: ['exact', 'upto'] };
 
 /** Defines the supported requirements: certain tokens on one chain, by the scheme `exact`, or `upto` in x402 v2. */
 @Injectable()
@@ -42,10 +43,10 @@ export class ServedTerms {
    */
   read({ version, requirement, payment }: FacilitatorRequest): Served {
     const refuse = (failure: PaymentFailure): Served => ({
-      reason: facilitatorReasonFor(failure, version, requirement.scheme === 'upto' ? 'upto' : 'authorization'),
+      reason: facilitatorReasonFor(failure, version, reasonsOfScheme(requirement.scheme)),
       message: failure,
     });
-    if (!SCHEMES[version].includes(requirement.scheme)) return refuse('wrong_scheme');
+    if (!listSchemes(version).includes(requirement.scheme)) return refuse('wrong_scheme');
     if (!this.#networks[version].includes(requirement.network)) return refuse('wrong_network');
     const asset = this.#assets.get(requirement.asset);
     if (asset === undefined)
@@ -55,8 +56,8 @@ export class ServedTerms {
     if ('failure' in payment) return refuse(payment.failure);
     const { payload } = payment;
     if (payload.scheme !== requirement.scheme) return refuse('wrong_scheme');
-    if (payload.payment.kind === 'permit2' && version === 1) return refuse('wrong_scheme');
-    if (signedSchemeOf(payload.payment) !== requirement.scheme) return refuse('wrong_scheme');
+    if (!signedMethodOf(payload.payment).versions.includes(version)) return refuse('wrong_scheme');
+    if (schemeOf(payload.payment) !== requirement.scheme) return refuse('wrong_scheme');
     if (payload.network !== requirement.network) return refuse('wrong_network');
     return { terms: this.#termsFor(requirement, asset), payment: payload.payment };
   }

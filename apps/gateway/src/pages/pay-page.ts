@@ -1,4 +1,4 @@
-import { encodeLockedTransfer, lockOf } from '@tollgate/protocol';
+import { encodeLockedTransfer, lockOf, methodOfScheme } from '@tollgate/protocol';
 
 import type { PayPageData } from '../../web/page-data.js';
 import type { HtmlPage, PageRequest } from '../paywall/offer/html-page.js';
@@ -23,8 +23,7 @@ export function renderPayPage(parts: PayPageParts, request: PageRequest): HtmlPa
   const data = createData(parts, request, base);
   const price = showRoutePrice(route, terms.token);
   const what = `${renderRequest(request)} (${escapeHtml(mimeType)})`;
-  const metered =
-    '<p class="hint">With a signature by Permit2 you pay what the answer costs. Every other way to pay costs all of it.</p>';
+  const metered = `<p class="hint">With a signature by ${methodOfScheme('upto')?.title} you pay what the answer costs. Every other way to pay costs all of it.</p>`;
   const main = `<h1 id="title">Pay ${escapeHtml(price)}</h1>
 <p>${escapeHtml(description)}</p>
 ${renderFacts(terms, what, price)}

@@ -3,11 +3,11 @@ import { handleError, ProblemError, sendProblem, toRetryAfter, type Problem } fr
 import { sell } from '@tollgate/middleware/purchase';
 import {
   PaymentError,
-  signedKindOf,
+  reasonsOf,
   X_PAYMENT_FAILURE,
   X_SIGN_IN_FAILURE,
+  type MethodReasons,
   type PaymentFailure,
-  type SignedKind,
   type SignInFailure,
 } from '@tollgate/protocol';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -220,9 +220,8 @@ export class Paywall implements OnApplicationShutdown {
 
   #refuseOrder(order: Order, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
     const { endpoint, path, instrument } = order.purchase;
-    const signedKind = instrument.kind === 'transaction' ? undefined : signedKindOf(instrument);
     this.parts.log.refused({ ...orderFacts(order, request), failure: refusal.failure });
-    return this.#refuse({ endpoint, path, request, reply, signedKind, ...refusal });
+    return this.#refuse({ endpoint, path, request, reply, reasons: reasonsOf(instrument), ...refusal });
   }
 
   #refuse({
@@ -231,14 +230,14 @@ export class Paywall implements OnApplicationShutdown {
     request,
     reply,
     failure,
-    signedKind,
+    reasons,
     retryAfterMs,
     headers = [],
   }: RefusedRequest): FastifyReply {
     const { terms, counters } = this.parts;
     counters.countRefusal(failure);
     if (retryAfterMs !== undefined) void reply.header('Retry-After', toRetryAfter(retryAfterMs));
-    const challenge = terms.challenges.render(this.#asked(endpoint, path, request), failure, signedKind);
+    const challenge = terms.challenges.render(this.#asked(endpoint, path, request), failure, reasons);
     return sendChallenge(reply, challenge, [...headers, [X_PAYMENT_FAILURE, failure]]);
   }
 
@@ -273,7 +272,7 @@ interface PresentingRequest extends SentRequest {
 
 interface Refusal {
   readonly failure: PaymentFailure;
-  readonly signedKind?: SignedKind | undefined;
+  readonly reasons?: MethodReasons | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly headers?: readonly (readonly [string, string])[];
 }

@@ -1,6 +1,6 @@
 import { clientNetwork } from '@tollgate/http';
 import { createOwner, signedPaymentId, type Ledger } from '@tollgate/ledger';
-import type { SignedPayment, SignedPermit } from '@tollgate/protocol';
+import { schemeOf, type SignedPayment } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 import {
   NoReplyError,
@@ -150,15 +150,8 @@ export class SignedPayments {
 }
 
 /** Whether the payer signed for a maximum (scheme `upto`) and is charged what the response costs. */
-export function isMetered(
-  payment: SignedPayment | { readonly kind: 'transaction' },
-): payment is SignedPermit & { readonly scheme: 'upto' } {
-  return payment.kind === 'permit2' && payment.scheme === 'upto';
-}
-
-/** The scheme that was signed, whatever the client states. */
-export function signedSchemeOf(payment: SignedPayment): 'exact' | 'upto' {
-  return payment.kind === 'permit2' ? payment.scheme : 'exact';
+export function isMetered(payment: SignedPayment | { readonly kind: 'transaction' }): boolean {
+  return payment.kind !== 'transaction' && schemeOf(payment) === 'upto';
 }
 
 /** Why a payment cannot be verified now: a code for the usual reasons, otherwise the error's message. */

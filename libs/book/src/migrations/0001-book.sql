@@ -268,7 +268,7 @@ CREATE TABLE refunds (
   transaction text,
   -- Why it failed, or was refused.
   detail text,
-  -- The ledger's name of the Permit2 permit that moved the money: it is closed as well.
+  -- The ledger's name of the signed payment that moved the money: it is closed as well.
   permit text,
   -- A job of it may have been sent, and what became of it is not known.
   maybe_sent boolean NOT NULL DEFAULT false,

@@ -1,14 +1,30 @@
 import type { Lease, PaymentId } from '@tollgate/ledger';
-import type { PaymentFailure } from '@tollgate/protocol';
+import { isRecord, listSignedMethods, ownField, type IdField, type PaymentFailure } from '@tollgate/protocol';
 import { address, hash32, milliseconds, natural } from '@tollgate/schemas';
 import { z } from 'zod';
 
-const paymentId = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('transfer'), chainId: natural, txHash: hash32, logIndex: natural }),
-  z.object({ kind: z.literal('transaction'), chainId: natural, txHash: hash32 }),
-  z.object({ kind: z.literal('authorization'), chainId: natural, asset: address, from: address, nonce: hash32 }),
-  z.object({ kind: z.literal('permit2'), chainId: natural, owner: address, nonce: z.string() }),
-]) satisfies z.ZodType<PaymentId>;
+/** The schemas of ids, by kind; that of a method is added when the first id of it is read. */
+const IDS = new Map<unknown, z.ZodType>([
+  ['transfer', z.object({ kind: z.literal('transfer'), chainId: natural, txHash: hash32, logIndex: natural })],
+  ['transaction', z.object({ kind: z.literal('transaction'), chainId: natural, txHash: hash32 })],
+]);
+const FIELDS: Readonly<Record<IdField, z.ZodType>> = { address, hash: hash32, decimal: z.string() };
+
+function schemaOf(kind: unknown): z.ZodType | undefined {
+  const method = IDS.has(kind) ? undefined : listSignedMethods().find((one) => one.kind === kind);
+  if (method !== undefined) {
+    const fields = Object.entries(method.id.fields).map(([name, field]) => [name, FIELDS[field]]);
+    IDS.set(kind, z.object({ kind: z.literal(method.kind), chainId: natural, ...Object.fromEntries(fields) }));
+  }
+  return IDS.get(kind);
+}
+
+const paymentId = z.transform((value: unknown, { issues }): PaymentId => {
+  const read = schemaOf(isRecord(value) && ownField(value, 'kind'))?.safeParse(value);
+  if (read?.success === true) return read.data as PaymentId;
+  issues.push({ code: 'custom', input: value, path: [...(read?.error.issues[0]?.path ?? ['kind'])] });
+  return z.NEVER;
+});
 
 /** The right to answer for a payment, as the ledger gave it to the asker. */
 export const lease = z.object({

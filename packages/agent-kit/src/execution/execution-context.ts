@@ -17,6 +17,6 @@ export interface ExecutionContext {
   /** How long a sent transaction is watched. */
   patience: PollLimits;
   networkRetryDelayMs: number;
-  payments: Omit<PaymentSettings, 'maxAmount' | 'permit2Allowance'> &
+  payments: Pick<PaymentSettings, 'store' | 'allowInsecureHttp' | 'priceTimeoutMs' | 'headers'> &
     Pick<PaymentOptions, 'deadlineMs' | 'attemptTimeoutMs'> & { fetch: typeof globalThis.fetch };
 }

@@ -1,5 +1,5 @@
 import { createWallet, fetchWithPayment, MemoryPaymentStore, type PaymentStore, type Wallet } from '@tollgate/client';
-import { nonceOf } from '@tollgate/client/internal';
+import { nonceOf } from '@tollgate/protocol';
 
 import { listTransfers, startPaidServer, type Interference } from '../../../client/test/paid-server.js';
 import { expectFailure, useChain, useOpened, useServer } from '../../../client/test/set-up.js';

@@ -1,6 +1,5 @@
 import { payForResource, type PaymentEvent, type Wallet } from '@tollgate/client';
-import { nonceOf } from '@tollgate/client/internal';
-import { formatTokenAmount } from '@tollgate/protocol';
+import { formatTokenAmount, nonceOf } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
 import { createExplorerUrl } from '../chain/monitor-transaction.js';

@@ -2,24 +2,24 @@ import type { Offer, TransferRequirement } from '@tollgate/client';
 import {
   chooseOffer,
   createPaymentCall,
+  EVERY_SIGNER,
   isSignable,
   readTokenDomain,
   wayOf,
   type ChosenOffer,
   type Offers,
-  type PaymentWay,
 } from '@tollgate/client/internal';
-import { formatTokenAmount, isRecord, ownField, parseTokenAmount, PERMIT2_ADDRESS } from '@tollgate/protocol';
+import { formatTokenAmount, isRecord, ownField, signedMethodOf, type AnySignedMethod } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 import { z } from 'zod';
 
+import { approveSpender, readPermitAllowance } from '../payments/approval.js';
 import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS, type PaymentLimits } from '../payments/payment-limits.js';
 import { showRequest } from '../payments/priced-request.js';
 import { paidResourcesSchema, readPaidResources } from '../payments/read-paid-resources.js';
-import { assertBalance, readAllowance } from '../tokens/balance.js';
-import { createRevocation, encodeApproval } from '../tokens/create-steps.js';
+import { assertBalance } from '../tokens/balance.js';
 import { showAmount } from '../tokens/show-token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
@@ -29,10 +29,6 @@ import { quoteUntrusted } from '../types/untrusted-text.js';
 import { defineRead, defineWrite, parseInput, type OperationContext } from './define/operation.js';
 import { resourceInputSchema } from './define/resource-input.js';
 import { WRITE_OPERATIONS } from './define/write-operations.js';
-
-const PERMIT2 = getAddress(PERMIT2_ADDRESS);
-/** The account of a kit signs in both ways. */
-const SIGNERS = { authorizations: true, permits: true };
 
 export const payForResource = defineWrite({
   name: 'payForResource',
@@ -49,7 +45,7 @@ export const payForResource = defineWrite({
       prefersSignatures = false,
     } = limits;
     const request = { ...rest, url: parseResourceUrl(text, allowInsecureHttp) };
-    const question = { timeoutMs, signers: SIGNERS, prefersSignatures, headers: limits.headers };
+    const question = { timeoutMs, signers: EVERY_SIGNER, prefersSignatures, headers: limits.headers };
     const offers = await askPrice(context.fetch, request, question);
     const { draft, requirement } = await draftPayment({ request, offers, maxAmount }, context);
     const { payment } = draft;
@@ -91,8 +87,8 @@ export interface PaymentDraft {
 }
 
 /**
- * The draft of accepting an offer, without the call or the signature that pays. Its steps approve Permit2, if the offer
- * needs that and the limits allow it.
+ * The draft of accepting an offer, without the call or the signature that pays. Its steps approve the contract that moves
+ * the money, if the offer needs that and the limits allow it.
  * @throws AgentKitError when no offer is within the limits, or the balance is too low
  */
 export async function draftPayment(
@@ -108,13 +104,14 @@ export async function draftPayment(
   const amount = { token, amountBaseUnits };
   const way = wayOf(requirement);
   await assertBalance(context, amount);
-  const steps = way === 'permit2' ? await approvePermit2(amount, context, limits) : [];
+  const method = way === 'transfer' ? null : signedMethodOf({ kind: way });
+  const steps = method === null ? [] : await approveSpender(method, amount, context, limits);
   const isMaximum = requirement.scheme === 'upto';
   const price = formatTokenAmount(amountBaseUnits, token.decimals);
   const description = describe(requirement);
   const draft = {
     summary: [
-      `Pay ${isMaximum ? 'at most ' : ''}${price} ${token.symbol} by ${WAYS[way]} to ${payTo} for ${showRequest(request)}`,
+      `Pay ${isMaximum ? 'at most ' : ''}${price} ${token.symbol} by ${nameWay(method)} to ${payTo} for ${showRequest(request)}`,
       ...(description === null ? [] : [`which the server calls ${quoteUntrusted(description)}`]),
     ].join(', '),
     steps,
@@ -123,18 +120,17 @@ export async function draftPayment(
     ...(skipped.length > 0 && {
       warnings: skipped.map(({ problem }) => `a better offer is not paid: ${problem.message}`),
     }),
-    recipients: steps.length === 0 ? [payTo] : [payTo, PERMIT2],
+    recipients: [payTo, ...(method?.spender && steps.length > 0 ? [getAddress(method.spender)] : [])],
     report: { url: request.url, amount: price, token: token.symbol, payTo },
     payment: { ...request, payTo, amount, isMaximum, way, network: limits.network },
   };
   return { draft, requirement };
 }
 
-const WAYS: Readonly<Record<PaymentWay, string>> = {
-  transfer: 'a transfer',
-  authorization: 'a signature (EIP-3009)',
-  permit2: 'a signature for Permit2',
-};
+function nameWay(method: AnySignedMethod | null): string {
+  if (method === null) return 'a transfer';
+  return method.spender === null ? `a signature (${method.title})` : `a signature for ${method.title}`;
+}
 
 /** The server's own words about what it sells; null if it has none. */
 function describe(requirement: Offer): string | null {
@@ -156,34 +152,17 @@ async function choose(
   offers: Offers,
   maxAmount: string,
   { account, chainId, client }: PaymentDraftContext,
-  { network, tokens, permit2Allowance }: PaymentLimits,
+  { network, tokens, ...limits }: PaymentLimits,
 ): Promise<ChosenOffer> {
   const assets = tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
-  const allowanceOf = (address: Address) =>
-    readAllowance({ client, account }, { token: { address }, spender: PERMIT2 });
+  const allowanceOf = (asset: Address) => readPermitAllowance({ client, account }, asset);
   const domainOf = (asset: Address) => readTokenDomain(client, chainId, asset);
   const wallet = { chainId, authorizations: { readDomain: domainOf }, permits: { readAllowance: allowanceOf } };
   try {
-    return await chooseOffer({ assets, maxAmount, permit2Allowance, wallet }, offers);
+    return await chooseOffer({ ...limits, assets, maxAmount, wallet }, offers);
   } catch (error) {
     throw explainUnpaid(error);
   }
-}
-
-/** The steps that give Permit2 the allowance of the limits; none if the present one is enough for the amount. */
-async function approvePermit2(
-  { token, amountBaseUnits }: TokenAmount,
-  context: PaymentDraftContext,
-  { permit2Allowance = '0' }: PaymentLimits,
-): Promise<Step[]> {
-  const spender = PERMIT2;
-  const present = await readAllowance(context, { token, spender });
-  if (present >= amountBaseUnits) return [];
-  const allowance = { token, spender, amountBaseUnits: parseTokenAmount(permit2Allowance, token.decimals) };
-  const label = `Let Permit2 (${spender}) take up to ${showAmount(allowance)}, by signatures of this account only`;
-  // Without `approval`: it stays for later payments. Some tokens change an allowance only from 0.
-  const approval = { label, ...encodeApproval(allowance), failures: ERC20_FAILURES };
-  return [...(present > 0n ? [createRevocation({ token, spender })] : []), approval];
 }
 
 function parseReceiver(payTo: Address, token: Token['address']): Address {

@@ -4,12 +4,10 @@ import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
 
 import { AgentKitError, hideKeyWords, quoteReason, type AgentKitErrorCode } from '../types/agent-kit-error.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';
+import { APPROVAL_SUGGESTIONS } from './approval.js';
 
 // URLs and reasons in these messages come from the server.
 const MAX_MESSAGE_LENGTH = 300;
-
-const PERMIT2_SUGGESTION =
-  'Nothing was paid. Approve Permit2 with the operation approve, or set payments.permit2Allowance of the kit.';
 
 const CODES: Partial<Record<PaymentErrorCode, AgentKitErrorCode>> = {
   over_limit: 'POLICY_VIOLATION',
@@ -43,11 +41,12 @@ export function explainUnpaid(error: unknown, url?: string): AgentKitError {
   const isPoor = error.code === 'cannot_pay' && /insufficient funds/i.test(error.message);
   const code = isPoor ? 'INSUFFICIENT_FUNDS' : (CODES[error.code] ?? 'PAYMENT_FAILED');
   const message = code === 'NETWORK_ERROR' ? `The network failed: ${clean(error)}` : clean(error);
+  const approval = APPROVAL_SUGGESTIONS[error.code];
   return new AgentKitError(code, message, {
     cause: error,
     details: { paymentError: error.code },
     ...(code === 'PAYMENT_FAILED' && { suggestion }),
-    ...(error.code === 'permit2_allowance_missing' && { suggestion: PERMIT2_SUGGESTION }),
+    ...(approval !== undefined && { suggestion: approval }),
     ...(error.code === 'over_limit' && { suggestion: 'Raise the limit, or do not buy it; nothing was paid.' }),
   });
 }

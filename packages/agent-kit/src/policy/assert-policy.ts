@@ -1,10 +1,10 @@
-import { PERMIT2_ADDRESS } from '@tollgate/protocol';
+import { signedMethodOf } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, type Address } from 'viem';
 
 import { readAllowanceCall } from '../tokens/read-allowance-call.js';
 import { showAmount } from '../tokens/show-token.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import type { Plan } from '../types/plan.js';
+import type { PaymentTerms, Plan } from '../types/plan.js';
 import { isSameToken, type TokenAmount } from '../types/token.js';
 import type { SpendingPolicy } from './policy.js';
 import type { TokenLimits } from './token-limits.js';
@@ -59,13 +59,19 @@ function listRecipients({ recipients, steps }: CheckedPlan): Address[] {
 }
 
 /**
- * The spender of an approval is treated like a called contract, because it takes the tokens by a call, and so is Permit2
- * where it takes a payment.
+ * The spender of an approval is treated like a called contract, because it takes the tokens by a call, and so is the
+ * contract that takes a payment.
  */
 function listContracts({ steps, payment }: CheckedPlan): Address[] {
   const called = steps.filter(({ data }) => data !== '0x').map(({ to }) => to);
-  const paid = payment ? [payment.amount.token.address, ...(payment.way === 'permit2' ? [PERMIT2_ADDRESS] : [])] : [];
+  const paid = payment ? [payment.amount.token.address, ...listMovers(payment.way)] : [];
   return [...called, ...paid, ...steps.flatMap(listSpenders)];
+}
+
+/** The contract that takes a payment by an allowance. */
+function listMovers(way: PaymentTerms['way']): Address[] {
+  const spender = way === 'transfer' ? null : signedMethodOf({ kind: way }).spender;
+  return spender === null ? [] : [spender];
 }
 
 /** Read from the call too: an approval that is to stay is not declared, since what is left of those is revoked. */

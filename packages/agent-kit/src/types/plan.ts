@@ -75,7 +75,7 @@ export interface PaymentTerms extends PricedRequest {
   amount: TokenAmount;
   /** True if the server charges what is used, and the amount is the most (`upto`). */
   isMaximum: boolean;
-  /** By a transfer of the account, or by its signature (EIP-3009, Permit2), for which it sends nothing. */
+  /** By a transfer of the account, or by its signature, for which it sends nothing. */
   way: PaymentWay;
   /** The gates' name for the chain. */
   network: string;

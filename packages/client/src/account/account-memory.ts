@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 import type { TransactionReceipt } from 'viem';
 
-import type { SignedTransaction } from '../store/payment-store.js';
+import type { SignedTransaction } from './signed-transaction.js';
 
 /** The transaction of this process with the highest nonce of those that were seen mined. */
 export interface LastMined {

@@ -10,19 +10,14 @@ import {
   type TransactionSerialized,
 } from 'viem';
 
+import { createSigners, type AuthorizationSigner, type PermitSigner } from '../methods/signers.js';
 import { createWalletUnavailable, explainNodeRefusal, isUnanswered, lookUp } from '../network/rpc-failure.js';
-import type { SignedTransaction } from '../store/payment-store.js';
+import type { SignedTransaction } from './signed-transaction.js';
 import { findNonceUse, type NonceUse } from './find-nonce-use.js';
 import { takeNonce, type NonceSource } from './next-nonce.js';
 import { pollReceipt } from './poll-receipt.js';
 import { quoteCall, type Quote } from './quote-call.js';
 import { sendBytes, type BytesAnswer } from './send-bytes.js';
-import {
-  createAuthorizationSigner,
-  createPermitSigner,
-  type AuthorizationSigner,
-  type PermitSigner,
-} from './typed-data-signers.js';
 import type { Account, Call, Confirmation } from './wallet.js';
 
 interface RpcAccountOptions extends Omit<NonceSource, 'address'> {
@@ -46,8 +41,9 @@ export class RpcAccount implements Account {
   constructor({ signer, chainId, state, ...source }: RpcAccountOptions) {
     this.address = signer.address;
     this.chainId = chainId;
-    this.authorizations = createAuthorizationSigner(signer, source.chain, chainId);
-    this.permits = createPermitSigner(signer, state, chainId);
+    const { authorizations, permits } = createSigners(signer, { chain: source.chain, state }, chainId);
+    this.authorizations = authorizations;
+    this.permits = permits;
     this.#signer = signer;
     this.#source = { ...source, address: signer.address };
     this.#state = state;

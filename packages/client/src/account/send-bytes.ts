@@ -2,7 +2,7 @@ import { readSendRefusal, type SendRefusal } from '@tollgate/protocol';
 import { BaseError, type PublicClient } from 'viem';
 
 import { findRefusal, isUnanswered } from '../network/rpc-failure.js';
-import type { SignedTransaction } from '../store/payment-store.js';
+import type { SignedTransaction } from './signed-transaction.js';
 
 /**
  * What RPC servers said of signed bytes. `unknown`: one of them may have the bytes. `refused`: each that was asked has

@@ -1,6 +1,6 @@
 import { PaymentError } from '@tollgate/protocol';
 
-import type { SignedTransaction } from '../store/payment-store.js';
+import type { SignedTransaction } from './signed-transaction.js';
 import type { Wallet } from './wallet.js';
 
 /** The base fee may rise between reading it and sending, and again. */

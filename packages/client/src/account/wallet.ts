@@ -1,13 +1,13 @@
 import type { Hex } from '@tollgate/protocol';
 import type { TransactionReceipt } from 'viem';
 
-import type { SignedTransaction } from '../store/payment-store.js';
+import type { WalletSigners } from '../methods/signers.js';
+import type { SignedTransaction } from './signed-transaction.js';
 import type { NonceUse } from './find-nonce-use.js';
 import type { PollLimits } from './read-at-block.js';
-import type { AuthorizationSigner, PermitSigner } from './typed-data-signers.js';
 
 /** Signing, sending and waiting are separate, so that the signed bytes can be stored before they are sent. */
-export interface Wallet {
+export interface Wallet extends WalletSigners {
   readonly address: Hex;
   readonly chainId: number;
   /**
@@ -30,10 +30,6 @@ export interface Wallet {
    * @throws PaymentError `wallet_unavailable` when the chain cannot be read that far
    */
   readNonceUse(payer: Hex, nonce: number): Promise<NonceUse | null>;
-  /** Without it, offers that require a signed EIP-3009 authorization are not paid. */
-  readonly authorizations?: AuthorizationSigner;
-  /** Without it, offers by Permit2, including those that charge by use, are not paid. */
-  readonly permits?: PermitSigner;
 }
 
 /** A call to sign. */

@@ -3,7 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 
-import { encodeJsonHeader } from '@tollgate/protocol';
+import { encodeJsonHeader, nonceOf } from '@tollgate/protocol';
 
 import { startInTerminal } from '../../../../test/harness/chat/start-in-terminal.js';
 import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
@@ -11,7 +11,6 @@ import { bundleProgram } from '../../../../test/harness/stack/bundle-program.js'
 import { listTransfers, startPaidServer } from '../../test/paid-server.js';
 import { useChain, useFolder, useOpened, useServer } from '../../test/set-up.js';
 import { startSigningShop } from '../../test/signing-shop.js';
-import { nonceOf } from '../store/payment-store.js';
 import { runPay } from './pay-command.js';
 
 const chain = useChain();

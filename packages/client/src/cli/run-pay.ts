@@ -4,6 +4,7 @@ import {
   formatTokenAmount,
   IDEMPOTENT_REPLAYED,
   isBaseUnits,
+  nonceOf,
   ownField,
   PAYMENT_RECEIPT,
   PAYMENT_RESPONSE,
@@ -22,7 +23,6 @@ import type { PaymentEvent, SkippedOffer } from '../sign/payment-options.js';
 import {
   abandonPayment,
   endsAtMs,
-  nonceOf,
   noteState,
   type PaymentStore,
   type StoredPayment,

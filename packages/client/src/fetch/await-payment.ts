@@ -1,8 +1,10 @@
-import { PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
+import { nonceOf, PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
 
+import type { SignedTransaction } from '../account/signed-transaction.js';
+import { payingMethodOf } from '../methods/registry.js';
 import { sleep } from '../network/sleep.js';
 import type { PaymentContext } from '../sign/payment-options.js';
-import { endsAtMs, nonceOf, type SignedTransaction, type StoredRevision } from '../store/payment-store.js';
+import { endsAtMs, type StoredRevision } from '../store/payment-store.js';
 
 const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 1000;
@@ -97,10 +99,7 @@ async function pollOutcome(
  */
 async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: SignedPayment): Promise<boolean> {
   if (Date.now() < endsAtMs(signed)) return true;
-  const isExpired =
-    signed.kind === 'permit2'
-      ? await wallet.permits?.isExpired(signed)
-      : await wallet.authorizations?.isExpired(asset, signed.authorization);
+  const isExpired = await payingMethodOf(signed.kind).isExpired(wallet, asset, signed);
   if (isExpired !== undefined) return !isExpired;
   const nonce = nonceOf(signed);
   throw new PaymentError(

@@ -3,7 +3,9 @@ import {
   encodePaymentCredential,
   encodeProof,
   isRecord,
+  nonceOf,
   ownField,
+  payloadOf,
   PAYMENT_IDENTIFIER,
   PAYMENT_SIGNATURE,
   X_PAYMENT,
@@ -14,9 +16,10 @@ import {
 } from '@tollgate/protocol';
 import { getAddress, sha256, stringToBytes } from 'viem';
 
+import type { X402Requirement } from '../methods/registry.js';
 import { credentialHeaderOf, isCharge, type ChargeRequirement } from '../offer/charge-requirement.js';
-import { isSignable, type X402Requirement } from '../offer/signable-requirement.js';
-import { nonceOf, type RedeemablePayment } from '../store/payment-store.js';
+import { isSignable } from '../offer/signable-requirement.js';
+import type { RedeemablePayment } from '../store/payment-store.js';
 
 /** Identifies a signed payment: by its transaction, or by the nonce of its authorization. */
 export type SignedName = { txHash: Hex } | { nonce: string };
@@ -62,11 +65,7 @@ function showAuthorization(
   signed: SignedPayment,
   idempotencyKey: string,
 ): ShownPayment['header'] {
-  const { signature } = signed;
-  const payload =
-    signed.kind === 'permit2'
-      ? { signature, permit2Authorization: signed.permit2Authorization }
-      : { signature, authorization: signed.authorization };
+  const payload = payloadOf(signed);
   return x402Version === 1
     ? { name: X_PAYMENT, value: encodeJsonHeader({ x402Version, scheme, network, payload }) }
     : {

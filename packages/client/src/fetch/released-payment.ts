@@ -1,6 +1,6 @@
 import { hashOf, type RequestSnapshot } from '../network/request-snapshot.js';
 import { listWithinLimits } from '../offer/choose-requirement.js';
-import { isPermittable, isSignable } from '../offer/signable-requirement.js';
+import { isSignable, wayOf } from '../offer/signable-requirement.js';
 import type { PaymentContext } from '../sign/payment-options.js';
 import type { Offers } from '../sign/read-offers.js';
 import { noteState, type PaymentStore, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
@@ -53,7 +53,7 @@ function isAsked(context: PaymentContext, offers: Offers, { requirement: paid }:
     JSON.stringify([
       ...[requirement.scheme, requirement.network, requirement.maxAmountRequired],
       ...[requirement.asset.toLowerCase(), requirement.payTo.toLowerCase()],
-      isSignable(requirement) && ['x402Version' in requirement && requirement.x402Version, isPermittable(requirement)],
+      isSignable(requirement) && ['x402Version' in requirement && requirement.x402Version, wayOf(requirement)],
     ]);
   const within = listWithinLimits(offers, { ...context, chainId: context.wallet.chainId });
   return within.some(({ requirement }) => termsOf(requirement) === termsOf(paid));

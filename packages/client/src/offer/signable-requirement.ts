@@ -1,46 +1,16 @@
 import {
-  isAddress,
   isRecord,
-  lowerHex,
   ownField,
   parseRequirementTerms,
   PaymentError,
-  type Hex,
+  signedMethodOf,
   type JsonRecord,
   type PaymentRequirement,
+  type SignedMethods,
 } from '@tollgate/protocol';
 
+import { listPayingMethods, type AnyPayingMethod, type X402Requirement } from '../methods/registry.js';
 import type { AuthorizableCharge, TransferableCharge } from './charge-requirement.js';
-
-/** A requirement of x402 that is paid by a signature: the payer sends no transaction. */
-interface SignedTerms {
-  x402Version: 1 | 2;
-  /** The network's name in version 1, its CAIP-2 id in version 2. */
-  network: string;
-  /** Decimal integer in base units of the asset. */
-  maxAmountRequired: string;
-  payTo: Hex;
-  maxTimeoutSeconds: number;
-  asset: Hex;
-  /** Version 2: `accepted`, `resource` and `extensions`, which are sent back. */
-  sent: JsonRecord;
-}
-
-/** Paid by an EIP-3009 authorization. */
-export interface AuthorizableRequirement extends SignedTerms {
-  scheme: 'exact';
-  /** The token's EIP-712 domain, as given by the server. */
-  extra: { name: string; version: string };
-}
-
-/** Paid by Permit2. Under `upto` the amount is a maximum, and only the given facilitator may settle it. */
-export type PermittableRequirement = SignedTerms &
-  (
-    | { scheme: 'exact'; extra: { name: string | null; assetTransferMethod: 'permit2' } }
-    | { scheme: 'upto'; extra: { name: string | null; assetTransferMethod: 'permit2'; facilitatorAddress: Hex } }
-  );
-
-export type X402Requirement = AuthorizableRequirement | PermittableRequirement;
 
 /** Paid by a signature, which the server or its facilitator settles. */
 export type SignableRequirement = X402Requirement | AuthorizableCharge;
@@ -54,18 +24,21 @@ export type Offer = TransferRequirement | SignableRequirement;
 export const isSignable = (requirement: Offer): requirement is SignableRequirement =>
   !('reference' in requirement.extra);
 
-export const isPermittable = (requirement: SignableRequirement): requirement is PermittableRequirement =>
-  'assetTransferMethod' in requirement.extra;
-
-/** How an offer is paid: by a transaction of the wallet, or by a signature that the server has settled. */
-export type PaymentWay = 'transfer' | 'authorization' | 'permit2';
+/** How an offer is paid: by a transaction of the wallet, or by a method's signature that the server has settled. */
+export type PaymentWay = 'transfer' | keyof SignedMethods;
 
 export function wayOf(requirement: Offer): PaymentWay {
-  if (!isSignable(requirement)) return 'transfer';
-  return isPermittable(requirement) ? 'permit2' : 'authorization';
+  return isSignable(requirement) ? methodOfOffer(requirement).kind : 'transfer';
 }
 
-/** The server's spelling may have an invalid mixed-case checksum. */
+/** The method that pays an offer; only the usual one of a scheme is not named in it. */
+export function methodOfOffer({ extra }: SignableRequirement): AnyPayingMethod {
+  const named = 'assetTransferMethod' in extra ? extra.assetTransferMethod : undefined;
+  const methods = listPayingMethods();
+  return methods.find((method) => transferMethodOf(method) === named) ?? (methods[0] as AnyPayingMethod);
+}
+
+const transferMethodOf = (method: AnyPayingMethod): string => signedMethodOf(method).transferMethod;
 
 function refuse(why: string): never {
   throw new PaymentError('malformed_challenge', `The payment requirement ${why}.`);
@@ -97,28 +70,24 @@ export function parseStoredSignable(value: JsonRecord): X402Requirement {
 /** `amountVersion`: the protocol version whose field holds the amount. */
 function parseTerms(
   value: unknown,
-  { x402Version, amountVersion, sent }: Pick<SignedTerms, 'x402Version' | 'sent'> & { amountVersion: 1 | 2 },
+  { x402Version, amountVersion, sent }: Pick<X402Requirement, 'x402Version' | 'sent'> & { amountVersion: 1 | 2 },
 ): X402Requirement {
   const terms = parseRequirementTerms(value, amountVersion);
   const { scheme, network, amountBaseUnits: maxAmountRequired, payTo, maxTimeoutSeconds, asset } = terms;
   const common = { x402Version, network, maxAmountRequired, payTo, maxTimeoutSeconds, asset, sent };
-  const extra = isRecord(value) ? ownField(value, 'extra') : undefined;
-  const said = isRecord(extra) ? extra : {};
-  const method = ownField(said, 'assetTransferMethod');
-  const { assetName: name, assetVersion: version } = terms;
+  const own = isRecord(value) ? ownField(value, 'extra') : undefined;
+  const extra = isRecord(own) ? own : {};
+  const named = ownField(extra, 'assetTransferMethod');
+  const methods = listPayingMethods().filter((one) => isPaidBy(one, scheme, x402Version));
+  const [usual] = methods;
+  if (usual === undefined) return refuse(`is of scheme "${scheme}"`);
+  const method = named === undefined ? usual : methods.find((one) => transferMethodOf(one) === named);
+  if (method === undefined) return refuse(`is not paid by ${signedMethodOf(usual).title}`);
+  const read = method.read(common, { ...terms, extra });
+  return typeof read === 'string' ? refuse(read) : read;
+}
 
-  // Version 1 has no other scheme, and only EIP-3009.
-  if (scheme === 'upto' && x402Version === 2) {
-    const facilitatorAddress = ownField(said, 'facilitatorAddress');
-    if (method !== undefined && method !== 'permit2') return refuse('is not paid by Permit2');
-    if (!isAddress(facilitatorAddress)) return refuse('does not name the facilitator that may settle it');
-    const extra = { name, assetTransferMethod: 'permit2', facilitatorAddress: lowerHex(facilitatorAddress) } as const;
-    return { ...common, scheme, extra };
-  }
-  if (scheme !== 'exact') return refuse(`is of scheme "${scheme}"`);
-  if (method === 'permit2' && x402Version === 2)
-    return { ...common, scheme, extra: { name, assetTransferMethod: method } };
-  if (method !== undefined && method !== 'eip3009') return refuse('is not paid by EIP-3009');
-  if (name === null || version === null) return refuse('has no EIP-712 domain of its asset');
-  return { ...common, scheme, extra: { name, version } };
+function isPaidBy(method: AnyPayingMethod, scheme: string, version: 1 | 2): boolean {
+  const { schemes, versions } = signedMethodOf(method);
+  return versions.includes(version) && schemes.some((known) => known === scheme);
 }

@@ -1,50 +1,30 @@
 import {
   appendHashLock,
   challengeNonce,
-  createPermit2Transfer,
-  createTransferAuthorization,
-  PaymentError,
+  lowerHex,
+  signedMethodOf,
   type Hex,
   type PaymentToSign,
-  lowerHex,
 } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
 import { endSecondsOf, isCharge } from '../offer/charge-requirement.js';
-import { isPermittable, type SignableRequirement, type TransferRequirement } from '../offer/signable-requirement.js';
+import { methodOfOffer, type SignableRequirement, type TransferRequirement } from '../offer/signable-requirement.js';
 
 /**
  * What a payer signs to pay an offer: valid from now on, for as long as the offer asks, an hour at most.
- * @param nonce 32 bytes; the token, or Permit2, accepts each once per payer. A charge of MPP has its own.
+ * @param nonce 32 bytes; each is accepted once per payer. A charge of MPP has its own.
  * @throws PaymentError `cannot_pay` for an offer that lacks the domain of its token
  */
 export function createPaymentToSign(requirement: SignableRequirement, from: Hex, nonce: Hex): PaymentToSign {
   const { payTo, asset, maxAmountRequired, maxTimeoutSeconds } = requirement;
-  const terms = { from, payTo, asset, amount: maxAmountRequired, maxTimeoutSeconds, nonce };
-  if (isPermittable(requirement)) {
-    const facilitator = requirement.scheme === 'upto' ? requirement.extra.facilitatorAddress : null;
-    return { kind: 'permit2', ...createPermit2Transfer(terms, facilitator) };
-  }
-  const { name, version } = requirement.extra;
-  if (name === null || version === null) throw createDomainMissing(requirement);
   // It ends with the challenge, and its nonce names it: two of them can move the money once.
   const own = isCharge(requirement) && {
     endSeconds: endSecondsOf(requirement.challenge),
     nonce: challengeNonce(requirement.challenge),
   };
-  const authorization = createTransferAuthorization({ ...terms, ...own });
-  return { kind: 'authorization', token: { asset, name, version }, authorization };
-}
-
-export function createDomainMissing({ asset }: Pick<SignableRequirement, 'asset'>): PaymentError {
-  return new PaymentError(
-    'cannot_pay',
-    `The token ${asset} states no EIP-712 domain, so no payment in it can be signed.`,
-    {
-      hint: 'Nothing was paid. The server must take another token, or payments by transfer.',
-      details: { asset },
-    },
-  );
+  const terms = { from, payTo, asset, amount: maxAmountRequired, maxTimeoutSeconds, nonce, ...own };
+  return signedMethodOf(methodOfOffer(requirement)).create(terms, requirement);
 }
 
 /** `transfer(payTo, amount)` on the asset, with the hash lock of the reference appended. */

@@ -5,27 +5,23 @@ import {
   parseChallenge,
   PAYMENT_REQUIRED,
   PaymentError,
+  signedMethodOf,
 } from '@tollgate/protocol';
 
+import { listPayingMethods, type X402Requirement } from '../methods/registry.js';
+import type { PaymentSigners } from '../methods/signers.js';
 import { readCharges } from '../offer/charge-requirement.js';
 import { readChallengeBody } from '../offer/read-challenge.js';
 import {
-  isPermittable,
   isSignable,
+  methodOfOffer,
   parseSignableRequirement,
   type Offer,
-  type X402Requirement,
 } from '../offer/signable-requirement.js';
 
 /** As many as the challenges of transfers may have. */
 const MAX_REQUIREMENTS = 32;
 const MAX_HEADER_BYTES = 64 * 1024;
-
-/** The signatures that a payer can make. */
-export interface PaymentSigners {
-  authorizations?: unknown;
-  permits?: unknown;
-}
 
 export interface Offers {
   accepts: readonly Offer[];
@@ -70,7 +66,7 @@ function readSignablesV1(body: unknown): X402Requirement[] {
 /** Offers that charge by use come first, then those that need no allowance; otherwise in the order of the server. */
 function rank(requirement: X402Requirement): number {
   if (requirement.scheme === 'upto') return 0;
-  return isPermittable(requirement) ? 2 : 1;
+  return signedMethodOf(methodOfOffer(requirement)).spender === null ? 1 : 2;
 }
 
 export interface OfferTerms {
@@ -92,11 +88,11 @@ export interface OfferTerms {
  */
 export async function readOffers(
   response: Response,
-  { authorizations, permits }: PaymentSigners,
+  signers: PaymentSigners,
   { timeoutMs, prefersSignatures, sendsAuthorization = false }: OfferTerms,
 ): Promise<Offers> {
   const canSign = (offer: Offer): boolean =>
-    !isSignable(offer) || (isPermittable(offer) ? permits : authorizations) !== undefined;
+    !isSignable(offer) || signers[methodOfOffer(offer).signer] !== undefined;
   const { accepts: read, problems } = readCharges(response.headers.get('WWW-Authenticate'), sendsAuthorization);
   const charges = read.filter(canSign);
   const inOrder = (accepts: readonly Offer[]): Offers => ({
@@ -119,7 +115,7 @@ export async function readOffers(
     if (accepts.length > 0) return inOrder(accepts);
     if (signableV2 === null && read.length === 0 && problems.length === 0) throw error;
     throw new PaymentError('malformed_challenge', 'The payment challenge offers nothing that this client can pay.', {
-      hint: 'It supports offers of x402 of scheme "exact" by EIP-3009 that contain the EIP-712 domain of their asset, offers of "exact" and "upto" by Permit2, and EVM charges of MPP.',
+      hint: `It supports ${listPayingMethods().map(({ pays }) => pays).join(', ')}, and EVM charges of MPP.`,
       details: { problems },
     });
   }

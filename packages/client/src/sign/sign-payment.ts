@@ -1,23 +1,23 @@
-import { formatTokenAmount, IDEMPOTENCY_KEY, PaymentError, type SignedPayment } from '@tollgate/protocol';
+import { createDomainMissing, formatTokenAmount, IDEMPOTENCY_KEY, PaymentError, type SignedPayment } from '@tollgate/protocol';
 
 import { signAndSend } from '../account/send.js';
-import type { AuthorizationSigner, PermitSigner } from '../account/typed-data-signers.js';
+import type { SignedTransaction } from '../account/signed-transaction.js';
+import type { ReadingContext } from '../methods/paying-method.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
 import { claimChallenge, isCharge } from '../offer/charge-requirement.js';
 import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
 import {
-  isPermittable,
   isSignable,
+  methodOfOffer,
   wayOf,
   type Offer,
   type PaymentWay,
   type SignableRequirement,
 } from '../offer/signable-requirement.js';
-import { endsAtMs, type SignedTransaction, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
-import { createPaymentCall, createDomainMissing, createPaymentToSign } from './create-payment-to-sign.js';
+import { endsAtMs, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
+import { createPaymentCall, createPaymentToSign } from './create-payment-to-sign.js';
 import { createRandomHex } from './hex.js';
 import type { PaymentContext, SkippedOffer } from './payment-options.js';
-import { ensureAllowance, findAllowanceProblem } from './permit2-allowance.js';
 import type { Offers } from './read-offers.js';
 
 type Chosen = ChosenRequirement<Offer>;
@@ -47,19 +47,10 @@ async function signTransfer(
   signal: AbortSignal | null,
 ): Promise<SignedPayment> {
   const { wallet } = context;
-  const { authorizations, permits } = wallet;
   const { requirement } = chosen;
-  if (isPermittable(requirement)) {
-    if (!permits) throw new PaymentError('cannot_pay', 'The wallet cannot sign permits.');
-    await ensureAllowance(context, permits, { ...chosen, requirement }, signal);
-  }
-  const payment = createPaymentToSign(requirement, wallet.address, `0x${createRandomHex(32)}`);
-  if (payment.kind === 'permit2') {
-    if (!permits) throw new PaymentError('cannot_pay', 'The wallet cannot sign permits.');
-    return permits.sign(payment);
-  }
-  if (!authorizations) throw new PaymentError('cannot_pay', 'The wallet cannot sign authorizations.');
-  return authorizations.sign(payment.token, payment.authorization);
+  const method = methodOfOffer(requirement);
+  if (!isCharge(requirement)) await method.prepare?.(context, { ...chosen, requirement }, signal);
+  return method.sign(wallet, createPaymentToSign(requirement, wallet.address, `0x${createRandomHex(32)}`));
 }
 
 /**
@@ -171,19 +162,14 @@ export interface ChosenOffer {
 }
 
 /** The limits of a payment, and what is read of the account that makes it. */
-export interface ChoiceTerms extends Pick<PaymentContext, 'assets' | 'maxAmount'> {
-  wallet: {
-    chainId: number;
-    authorizations?: Pick<AuthorizationSigner, 'readDomain'>;
-    permits?: Pick<PermitSigner, 'readAllowance'>;
-  };
-  permit2Allowance?: string | undefined;
+export interface ChoiceTerms extends Pick<PaymentContext, 'assets' | 'maxAmount'>, ReadingContext {
+  wallet: ReadingContext['wallet'] & { chainId: number };
   way?: PaymentWay | undefined;
 }
 
 /**
- * The first offer within the limits that the wallet can pay. An offer is skipped if Permit2 may not move the token, or if
- * the token states no domain to sign for; the next one may cost more, since `maxAmount` permits any price up to it.
+ * The first offer within the limits that the wallet can pay. An offer is skipped if the contract that is to move the
+ * token may not, or if the token states no domain to sign for; the next one may cost more, since `maxAmount` permits any price up to it.
  * @throws PaymentError as `listWithinLimits`; the problem of the first offer if nothing else is within the limits
  */
 export async function chooseOffer(context: ChoiceTerms, { accepts }: Offers): Promise<ChosenOffer> {
@@ -202,17 +188,10 @@ export async function chooseOffer(context: ChoiceTerms, { accepts }: Offers): Pr
 /** The offer with all that is needed to pay it, or why the wallet cannot. */
 async function complete(context: ChoiceTerms, chosen: Chosen): Promise<Chosen | PaymentError> {
   const { requirement } = chosen;
-  const { authorizations, permits } = context.wallet;
   if (!isSignable(requirement)) return chosen;
   if (isCharge(requirement)) {
-    const extra = await authorizations?.readDomain(requirement.asset);
-    return extra ? { ...chosen, requirement: { ...requirement, extra } } : createDomainMissing(requirement);
+    const extra = await context.wallet.authorizations?.readDomain(requirement.asset);
+    return extra ? { ...chosen, requirement: { ...requirement, extra } } : createDomainMissing(requirement.asset);
   }
-  // Wallets without permits skip Permit2 offers; otherwise only those offers can have a problem that is known in
-  // advance.
-  if (!permits || !isPermittable(requirement)) return chosen;
-  return (
-    (await findAllowanceProblem({ permit2Allowance: context.permit2Allowance }, permits, { ...chosen, requirement })) ??
-    chosen
-  );
+  return (await methodOfOffer(requirement).findProblem?.(context, { ...chosen, requirement })) ?? chosen;
 }

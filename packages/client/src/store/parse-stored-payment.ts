@@ -8,9 +8,10 @@ import {
   type JsonRecord,
 } from '@tollgate/protocol';
 
+import type { SignedTransaction } from '../account/signed-transaction.js';
 import { parseStoredCharge } from '../offer/charge-requirement.js';
 import { parseStoredSignable } from '../offer/signable-requirement.js';
-import type { PaymentMove, PaymentState, SignedTransaction, StoredPayment } from './payment-store.js';
+import type { PaymentMove, PaymentState, StoredPayment } from './payment-store.js';
 
 const STATES: readonly string[] = [
   'intended',

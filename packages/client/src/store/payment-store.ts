@@ -1,13 +1,7 @@
-import type { Hex, SignedPayment } from '@tollgate/protocol';
+import { validityOf, type Hex, type SignedPayment } from '@tollgate/protocol';
 
+import type { SignedTransaction } from '../account/signed-transaction.js';
 import type { Offer } from '../offer/signable-requirement.js';
-
-/** A signed transaction. For one payment only these bytes are ever sent. */
-export interface SignedTransaction {
-  txHash: Hex;
-  rawTransaction: Hex;
-  nonce: number;
-}
 
 /**
  * - `intended`: chosen, nothing signed; no money can have moved.
@@ -49,7 +43,7 @@ export interface StoredPayment {
   createdAtMs: number;
   /** Null while `intended`, and if an authorization pays. */
   transaction: SignedTransaction | null;
-  /** The payment of a `SignableRequirement`, by EIP-3009 or Permit2; null while `intended`. */
+  /** The payment of a `SignableRequirement`; null while `intended`. */
   authorization: SignedPayment | null;
   /** How often another request than the one before has used it. */
   moves: number;
@@ -147,13 +141,7 @@ export async function abandonPayment(store: PaymentStore, key: string): Promise<
   return store.write(key, { ...stored.payment, state: 'abandoned' }, stored.revision);
 }
 
-/** The nonce, which the token or Permit2 accepts once per payer. */
-export function nonceOf(payment: SignedPayment): string {
-  return payment.kind === 'permit2' ? payment.permit2Authorization.nonce : payment.authorization.nonce;
-}
-
 /** From this time on it cannot move tokens. */
 export function endsAtMs(payment: SignedPayment): number {
-  const { kind } = payment;
-  return Number(kind === 'permit2' ? payment.permit2Authorization.deadline : payment.authorization.validBefore) * 1000;
+  return Number(validityOf(payment).validBefore) * 1000;
 }

@@ -1,4 +1,4 @@
-import { SETTLEMENT_PENDING, type Hex, type SettleResponse, type SignedPayment } from '@tollgate/protocol';
+import { SETTLEMENT_PENDING, validityOf, type Hex, type SettleResponse, type SignedPayment } from '@tollgate/protocol';
 
 import type { AuthorizationChain } from '../chain/authorization-fate.js';
 import type { AskedTerms } from '../claim/payment-record.js';
@@ -137,9 +137,7 @@ function isUncertain({ success, errorReason = '', transaction }: SettleResponse,
 
 /** An hour after the last moment of a payment, which may be far away. */
 export function closesAtMsOf(payment: SignedPayment, keepMs: number): number {
-  const lastSecond =
-    payment.kind === 'permit2' ? payment.permit2Authorization.deadline : payment.authorization.validBefore;
-  return Math.min(Number(lastSecond) * 1000, Date.now() + keepMs) + AFTER_LAST_MOMENT_MS;
+  return Math.min(Number(validityOf(payment).validBefore) * 1000, Date.now() + keepMs) + AFTER_LAST_MOMENT_MS;
 }
 
 function withTerms(question: FacilitatorQuestion, { payTo, amount }: AskedTerms): FacilitatorQuestion {

@@ -3,8 +3,10 @@ import {
   facilitatorReasonFor,
   IDEMPOTENCY_KEY,
   isRecord,
+  nonceOf,
   ownField,
   parsePaymentPayload,
+  payerOf,
   PAYMENT_IDENTIFIER,
   PAYMENT_SIGNATURE,
   PaymentError,
@@ -94,6 +96,5 @@ function readNames(payload: PaymentPayload): { reference: string | null; identif
 
 /** The name of a payment in the store. It is unique, since a payer's nonce is valid for one payment only. */
 export function nameOf(payment: SignedPayment, chainId: number, asset: string): string {
-  const { from, nonce } = payment.kind === 'permit2' ? payment.permit2Authorization : payment.authorization;
-  return [chainId, asset.toLowerCase(), payment.kind, from, nonce].join(':');
+  return [chainId, asset.toLowerCase(), payment.kind, payerOf(payment), nonceOf(payment)].join(':');
 }

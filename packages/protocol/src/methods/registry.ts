@@ -47,6 +47,16 @@ export function signedMethodOf({ kind }: { readonly kind: keyof SignedMethods })
 /** All methods, those of the table first. */
 export const listSignedMethods = (): readonly AnySignedMethod[] => list;
 
+/** The first method that is paid by a scheme. */
+export function methodOfScheme(scheme: string): AnySignedMethod | undefined {
+  return list.find(({ schemes }) => schemes.some((known) => known === scheme));
+}
+
+/** The schemes by which a payment of an x402 version can be signed. */
+export function listSchemes(version: 1 | 2): string[] {
+  return list.flatMap(({ schemes, versions }) => (versions.includes(version) ? schemes : []));
+}
+
 /**
  * The method that a payload shows by the field of its terms; null where it shows none. Of two, the one that was added
  * later: its parser refuses the other's field.

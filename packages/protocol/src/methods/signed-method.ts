@@ -1,5 +1,6 @@
 import type { Hex } from '../wire/hex.js';
 import type { JsonRecord } from '../wire/json-record.js';
+import type { PaymentFailure } from '../wire/payment-error.js';
 import type { SignedTransferTerms } from './transfer-terms.js';
 import type { TypedData } from './typed-data.js';
 
@@ -21,6 +22,9 @@ export interface MethodForms {
   /** What the ledger claims: a payment that can move money once, whichever account sends it. */
   readonly id: { readonly kind: string; readonly chainId: number };
 }
+
+/** The published protocol's words for failures. */
+export type MethodReasons = Readonly<Partial<Record<PaymentFailure, string>>>;
 
 /** What a field of a payment's id is: 20 bytes, 32 bytes, or a natural number as decimal text. */
 export type IdField = 'address' | 'hash' | 'decimal';
@@ -46,12 +50,18 @@ export interface SignedMethod<Forms extends MethodForms> {
   readonly title: string;
   /** A payment of it, in a sentence. */
   readonly noun: string;
+  /** Its name in an offer of x402, `extra.assetTransferMethod`. */
+  readonly transferMethod: string;
   /** The field of x402's payload that holds the terms, and so shows the method. */
   readonly payloadField: string;
+  /** The contract that moves the token by the payer's allowance; null: the token moves it itself. */
+  readonly spender: Hex | null;
   /** The schemes and the versions of x402 in which it is paid. */
   readonly schemes: readonly SignedScheme[];
   readonly versions: readonly (1 | 2)[];
   readonly id: SignedIdForm;
+  /** What x402 version 2 calls its failures, by scheme, where that differs from the words for `exact` by EIP-3009. */
+  readonly reasons: Readonly<Partial<Record<SignedScheme, MethodReasons>>>;
   /**
    * Parses the payload's terms to one spelling: known own fields, hexadecimal text in lower case, numbers without
    * leading zeros.

@@ -42,6 +42,14 @@ export const PAYMENT_FAILURES = [
 ] as const;
 export type PaymentFailure = (typeof PAYMENT_FAILURES)[number];
 
+/** The failures of a signature after which no tokens have moved: see docs/errors.md. */
+export const UNMOVED_FAILURES: ReadonlySet<string> = new Set<PaymentFailure>([
+  ...(['signature_invalid', 'authorization_not_yet_valid', 'authorization_expired'] as const),
+  ...(['authorization_cancelled', 'simulation_failed', 'settlement_failed', 'asset_mismatch'] as const),
+  ...(['spender_mismatch', 'factory_not_allowed', 'permit2_allowance_missing', 'permit2_missing'] as const),
+  ...(['contract_wallet_refused', 'deployment_too_costly'] as const),
+]);
+
 /** Why a paying client stopped. These codes are never sent. */
 export const CLIENT_FAILURES = [
   'malformed_challenge',

@@ -1,22 +1,15 @@
-import type { SignedPayment } from '../methods/registry.js';
+import { methodOfScheme, signedMethodOf, type SignedPayment } from '../methods/registry.js';
+import type { MethodReasons, SignedScheme } from '../methods/signed-method.js';
 import type { PaymentFailure } from '../wire/payment-error.js';
 
 interface FacilitatorReason {
   readonly v1: string;
   readonly v2: string;
-  /** The version 2 reason for a permit, if it differs. */
-  readonly permit?: string;
-  /** The reason for a permit of scheme `upto`, if it differs from `permit`. */
-  readonly upto?: string;
 }
-
-/** The kind of a signed payment: an EIP-3009 transfer, or a permit of one of the schemes. */
-export type SignedKind = 'authorization' | 'permit' | 'upto';
 
 const TRANSACTION_FAILED: FacilitatorReason = {
   v1: 'invalid_transaction_state',
   v2: 'invalid_exact_evm_transaction_failed',
-  upto: 'invalid_upto_evm_transaction_failed',
 };
 
 /**
@@ -26,11 +19,10 @@ const TRANSACTION_FAILED: FacilitatorReason = {
 const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   malformed_proof: same('invalid_payload'),
   wrong_version: same('invalid_x402_version'),
-  wrong_scheme: { v1: 'unsupported_scheme', v2: 'invalid_exact_evm_scheme', upto: 'invalid_upto_evm_scheme' },
+  wrong_scheme: { v1: 'unsupported_scheme', v2: 'invalid_exact_evm_scheme' },
   wrong_network: {
     v1: 'invalid_network',
     v2: 'invalid_exact_evm_network_mismatch',
-    upto: 'invalid_upto_evm_network_mismatch',
   },
   unknown_reference: same('invalid_payment'),
   receipt_missing: same('invalid_transaction_state'),
@@ -39,7 +31,6 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   amount_too_low: {
     v1: 'invalid_exact_evm_payload_authorization_value',
     v2: 'invalid_exact_evm_authorization_value',
-    permit: 'permit2_amount_mismatch',
   },
   payment_late: same('payment_expired'),
   payment_too_old: same('payment_expired'),
@@ -50,37 +41,26 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   signature_invalid: {
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_signature',
-    permit: 'invalid_permit2_signature',
   },
   payment_used: {
     v1: 'duplicate_settlement',
     v2: 'invalid_exact_evm_nonce_already_used',
-    permit: 'permit2_invalid_nonce',
   },
   released_too_often: same('invalid_payment'),
   payment_refunded: same('invalid_payment'),
   recipient_mismatch: {
     v1: 'invalid_exact_evm_payload_recipient_mismatch',
     v2: 'invalid_exact_evm_recipient_mismatch',
-    permit: 'invalid_permit2_recipient_mismatch',
   },
   amount_mismatch: {
     v1: 'invalid_exact_evm_payload_authorization_value',
     v2: 'invalid_exact_evm_payload_authorization_value_mismatch',
-    permit: 'permit2_amount_mismatch',
   },
-  authorization_not_yet_valid: {
-    ...same('invalid_exact_evm_payload_authorization_valid_after'),
-    permit: 'permit2_not_yet_valid',
-  },
-  authorization_expired: {
-    ...same('invalid_exact_evm_payload_authorization_valid_before'),
-    permit: 'permit2_deadline_expired',
-  },
+  authorization_not_yet_valid: same('invalid_exact_evm_payload_authorization_valid_after'),
+  authorization_expired: same('invalid_exact_evm_payload_authorization_valid_before'),
   balance_too_low: {
     v1: 'insufficient_funds',
     v2: 'invalid_exact_evm_insufficient_balance',
-    permit: 'permit2_insufficient_balance',
   },
   asset_has_no_code: { v1: 'invalid_payment_requirements', v2: 'asset_not_deployed_contract' },
   factory_not_allowed: {
@@ -90,7 +70,6 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   simulation_failed: {
     v1: 'invalid_transaction_state',
     v2: 'invalid_exact_evm_transaction_simulation_failed',
-    permit: 'permit2_simulation_failed',
   },
   authorization_cancelled: { v1: 'invalid_transaction_state', v2: 'invalid_exact_evm_nonce_already_used' },
   settlement_failed: TRANSACTION_FAILED,
@@ -119,19 +98,22 @@ export const SETTLEMENT_PENDING = 'settlement_pending';
 /** Reason for a settlement by scheme `upto` over more than the payer signed. */
 export const SETTLEMENT_EXCEEDS_AMOUNT = 'invalid_upto_evm_payload_settlement_exceeds_amount';
 
-/** The published protocol's reason for a failure of a signed payment. */
-export function facilitatorReasonFor(
-  failure: PaymentFailure,
-  version: 1 | 2,
-  kind: SignedKind = 'authorization',
-): string {
-  const { v1, v2, permit = v2, upto = permit } = REASONS[failure];
-  return version === 1 ? v1 : { authorization: v2, permit, upto }[kind];
+/** The published protocol's reason for a failure. @param own what a method says instead, in version 2 */
+export function facilitatorReasonFor(failure: PaymentFailure, version: 1 | 2, own: MethodReasons = {}): string {
+  const { v1, v2 } = REASONS[failure];
+  return version === 1 ? v1 : (own[failure] ?? v2);
 }
 
-export function signedKindOf(payment: SignedPayment): SignedKind {
-  if (payment.kind === 'authorization') return 'authorization';
-  return payment.scheme === 'upto' ? 'upto' : 'permit';
+/** What the method of a payment says of its failures; nothing of its own for a transaction that the payer sent. */
+export function reasonsOf(payment: SignedPayment | { readonly kind: 'transaction' }): MethodReasons {
+  if (payment.kind === 'transaction') return {};
+  const method = signedMethodOf(payment);
+  return method.reasons[method.schemeOf(payment)] ?? {};
+}
+
+/** The same for a payment that could not be read, of which only the scheme is known. */
+export function reasonsOfScheme(scheme: string): MethodReasons {
+  return methodOfScheme(scheme)?.reasons[scheme as SignedScheme] ?? {};
 }
 
 function same(reason: string): FacilitatorReason {

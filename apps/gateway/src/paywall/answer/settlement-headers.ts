@@ -4,7 +4,7 @@ import {
   facilitatorReasonFor,
   PAYMENT_RECEIPT,
   PAYMENT_RESPONSE,
-  signedKindOf,
+  reasonsOf,
   X_PAYMENT_RESPONSE,
   type Hex,
   type PaymentFailure,
@@ -58,8 +58,7 @@ export function createFailureHeaders(
   failure: PaymentFailure,
 ): [string, string][] {
   if (form !== 'v1' && form !== 'v2') return [];
-  const kind = instrument.kind === 'transaction' ? undefined : signedKindOf(instrument);
-  const errorReason = facilitatorReasonFor(failure, form === 'v1' ? 1 : 2, kind);
+  const errorReason = facilitatorReasonFor(failure, form === 'v1' ? 1 : 2, reasonsOf(instrument));
   const response: SettleResponse = { success: false, errorReason, transaction: '', network };
   return [[form === 'v1' ? X_PAYMENT_RESPONSE : PAYMENT_RESPONSE, encodeJsonHeader(response)]];
 }

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { AnsweredFacts, PaymentTimeline, SaleFacts } from '@tollgate/book-events';
 import type { Lease } from '@tollgate/ledger';
-import { caip2Of, lowerHex } from '@tollgate/protocol';
+import { caip2Of, lowerHex, schemeOf } from '@tollgate/protocol';
 
-import { signedSchemeOf } from '../../signed-payments/signed-payments.js';
 import type { MadePayment } from '../answer/settlement-headers.js';
 import type { Order, Purchase } from '../present/purchase.js';
 import type { QuestionTerms } from '../verify/verify-questions.js';
@@ -74,7 +73,7 @@ export function describeSale(
     path: purchase.sent.path,
     ...(leftOutOfQueries && { query: bookedQuery(purchase.query, leftOutOfQueries) }),
     method: purchase.method,
-    scheme: schemeOf(purchase),
+    scheme: bookedSchemeOf(purchase),
     network: caip2Of(chainId),
     chainId,
     asset: lowerHex(asset),
@@ -104,7 +103,7 @@ export function describeAnswer(
   };
 }
 
-function schemeOf({ form, instrument }: Purchase): string {
+function bookedSchemeOf({ form, instrument }: Purchase): string {
   if (instrument.kind === 'transaction') return 'tx-hash';
-  return form === 'mpp' ? 'charge' : signedSchemeOf(instrument);
+  return form === 'mpp' ? 'charge' : schemeOf(instrument);
 }

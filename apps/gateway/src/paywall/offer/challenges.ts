@@ -5,9 +5,9 @@ import {
   signInReasonFor,
   verifyReference,
   type ChallengeError,
+  type MethodReasons,
   type PaymentFailure,
   type SignInFailure,
-  type SignedKind,
 } from '@tollgate/protocol';
 
 import { createHmacSha256 } from './hmac-sha256.js';
@@ -61,10 +61,10 @@ export class Challenges {
   render(
     { endpoint, method, resource, origin }: ChallengedRequest,
     failure?: PaymentFailure,
-    kind?: SignedKind,
+    reasons?: MethodReasons,
   ): RenderedChallenge {
     const error = failure === undefined ? undefined : challengeErrorFor(failure);
-    const reason = failure === undefined ? undefined : facilitatorReasonFor(failure, 2, kind);
+    const reason = failure === undefined ? undefined : facilitatorReasonFor(failure, 2, reasons);
     return this.#render({ endpoint, method, resource, origin }, error, reason);
   }
 

@@ -4,6 +4,7 @@ import {
   caip2Of,
   createSignInOffer,
   encodeChargeRequest,
+  methodOfScheme,
   PAYMENT_AUTHORIZATION,
   PAYMENT_IDENTIFIER,
   PAYMENT_IDENTIFIER_EXTENSION,
@@ -208,11 +209,12 @@ function createVaryingOffer(facts: OfferFacts, relayer: Hex | null): PaymentRequ
 }
 
 /**
- * The payment requirements of scheme `upto` (x402 v2), offered beside those of `exact`: the client signs a Permit2
- * authorization for the price as a maximum, which only the named relayer may settle.
+ * The payment requirements of scheme `upto` (x402 v2), offered beside those of `exact`: the client signs the price as a maximum,
+ * which only the named relayer may settle.
  */
 export function createMeteredOption(exact: RequirementV2, relayer: Hex): RequirementV2 {
-  const extra = { ...exact.extra, assetTransferMethod: 'permit2', facilitatorAddress: relayer };
+  const assetTransferMethod = methodOfScheme('upto')?.transferMethod;
+  const extra = { ...exact.extra, assetTransferMethod, facilitatorAddress: relayer };
   return { ...exact, scheme: 'upto', extra };
 }
 

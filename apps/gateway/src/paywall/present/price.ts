@@ -1,3 +1,5 @@
+import { validityOf } from '@tollgate/protocol';
+
 import type { AuthenticReference } from '../offer/challenges.js';
 import type { Instrument } from './purchase.js';
 
@@ -14,11 +16,7 @@ export function priceOf(
 ): bigint {
   if (reference === null) return priceBaseUnits;
   if (instrument.kind === 'transaction') return reference.priceBaseUnits;
-  const endsAt = BigInt(
-    instrument.kind === 'authorization'
-      ? instrument.authorization.validBefore
-      : instrument.permit2Authorization.deadline,
-  );
+  const endsAt = BigInt(validityOf(instrument).validBefore);
   const honouredUntil = Math.ceil(reference.issuedAtMs / 1000) + 2 * maxTimeoutSeconds;
   return endsAt <= BigInt(honouredUntil) ? reference.priceBaseUnits : priceBaseUnits;
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
-import type { Hex, SignedPayment } from '@tollgate/protocol';
+import { nonceOf, payerOf, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 import type { AuthenticReference } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
@@ -98,14 +98,8 @@ export function retryKeyOf({ form, instrument, retryKey, referenceText }: Purcha
 
 /** Identifies a payment in the log. */
 export function paymentFactsOf({ instrument }: Purchase): { txHash: string } | { payer: string; nonce: string } {
-  switch (instrument.kind) {
-    case 'transaction':
-      return { txHash: instrument.txHash };
-    case 'authorization':
-      return { payer: instrument.authorization.from, nonce: instrument.authorization.nonce };
-    case 'permit2':
-      return { payer: instrument.permit2Authorization.from, nonce: instrument.permit2Authorization.nonce };
-  }
+  if (instrument.kind === 'transaction') return { txHash: instrument.txHash };
+  return { payer: payerOf(instrument), nonce: nonceOf(instrument) };
 }
 
 /** The query as sent, without the question mark and without a fragment, which no client should send. */

@@ -25,7 +25,9 @@ export const eip3009: SignedMethod<AuthorizationForms> = {
   kind: 'authorization',
   title: 'EIP-3009',
   noun: 'an authorization',
+  transferMethod: 'eip3009',
   payloadField: 'authorization',
+  spender: null,
   schemes: ['exact'],
   versions: [1, 2],
   id: {
@@ -35,6 +37,7 @@ export const eip3009: SignedMethod<AuthorizationForms> = {
     payer: 'from',
     asset: 'asset',
   },
+  reasons: {},
   parse: (payload) => ({ kind: 'authorization', authorization: parseAuthorization(payload) }),
   payerOf: ({ authorization }) => authorization.from,
   recipientOf: ({ authorization }) => authorization.to,

@@ -3,7 +3,8 @@ import { ownField } from '../../wire/json-record.js';
 import { PaymentError } from '../../wire/payment-error.js';
 import { parseObjectField, refuseSignedField } from '../signed-fields.js';
 import type { SignableOffer, SignedMethod } from '../signed-method.js';
-import { createPermit2Transfer, parsePermit2Authorization, type Permit2Transfer } from './permit.js';
+import { createPermit2Transfer, parsePermit2Authorization, PERMIT2_ADDRESS, type Permit2Transfer } from './permit.js';
+import { PERMIT_REASONS } from './reasons.js';
 import { createPermit2TypedData, hashPermit2Domain, hashPermit2Transfer } from './signing.js';
 
 type Terms = { kind: 'permit2' } & Permit2Transfer;
@@ -20,10 +21,13 @@ export const permit2: SignedMethod<PermitForms> = {
   kind: 'permit2',
   title: 'Permit2',
   noun: 'a permit',
+  transferMethod: 'permit2',
   payloadField: 'permit2Authorization',
+  spender: PERMIT2_ADDRESS,
   schemes: ['exact', 'upto'],
   versions: [2],
   id: { prefix: 'permit', slot: 'permit', fields: { owner: 'address', nonce: 'decimal' }, payer: 'owner', asset: null },
+  reasons: PERMIT_REASONS,
   parse(payload) {
     const transfer = parsePermit2Authorization(parseObjectField(payload, 'permit2Authorization'));
     const scheme = ownField(payload, 'scheme');

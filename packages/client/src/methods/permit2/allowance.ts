@@ -1,16 +1,15 @@
 import { formatTokenAmount, parseTokenAmount, PaymentError, PERMIT2_ADDRESS, type Hex } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
-import { signAndSend } from '../account/send.js';
-import type { PermitSigner } from '../account/typed-data-signers.js';
-import { sleep } from '../network/sleep.js';
-import type { ChosenRequirement } from '../offer/choose-requirement.js';
-import type { PermittableRequirement } from '../offer/signable-requirement.js';
-import type { PaymentContext } from './payment-options.js';
+import { signAndSend } from '../../account/send.js';
+import { sleep } from '../../network/sleep.js';
+import type { ChosenRequirement } from '../../offer/choose-requirement.js';
+import type { PayingContext, SignedRequirement } from '../paying-method.js';
+import type { PermitSigner } from './permit-signer.js';
 
 const POLL_MS = 100;
 
-type Permittable = ChosenRequirement<PermittableRequirement>;
+type Permittable = ChosenRequirement<SignedRequirement>;
 
 /** The allowance to give, in base units; null if it is too low for the payment. */
 function readOwnAllowance(
@@ -27,7 +26,7 @@ function readOwnAllowance(
  * @throws PaymentError `wallet_unavailable` when the allowance cannot be read
  */
 export async function findAllowanceProblem(
-  { permit2Allowance }: Pick<PaymentContext, 'permit2Allowance'>,
+  permit2Allowance: string | undefined,
   permits: Pick<PermitSigner, 'readAllowance'>,
   chosen: Permittable,
 ): Promise<PaymentError | null> {
@@ -55,7 +54,7 @@ export async function findAllowanceProblem(
  * @throws any error of the sending
  */
 export async function ensureAllowance(
-  context: ApprovalContext,
+  context: PayingContext,
   permits: PermitSigner,
   chosen: Permittable,
   signal: AbortSignal | null,
@@ -75,15 +74,13 @@ export async function ensureAllowance(
   }
 }
 
-type ApprovalContext = Pick<PaymentContext, 'wallet' | 'permit2Allowance' | 'deadlineMs'>;
-
 /** Whether an approval can have no effect any more: one that is still to be mined can. */
 function isRefused(error: unknown): boolean {
   return error instanceof PaymentError && error.code === 'cannot_pay' && error.details['isPending'] !== true;
 }
 
 async function approve(
-  { wallet, deadlineMs }: ApprovalContext,
+  { wallet, deadlineMs }: PayingContext,
   { asset, amount }: { asset: Hex; amount: bigint },
   signal: AbortSignal | null,
 ): Promise<void> {

@@ -1,0 +1,34 @@
+import type { PaymentToSign, SignedMethods } from '@tollgate/protocol';
+import type { PublicClient } from 'viem';
+
+import { eip3009, type AuthorizableRequirement } from './eip3009/method.js';
+import type { PayingMethod } from './paying-method.js';
+import { readStateOf } from './payment-state.js';
+import { permit2, type PermittableRequirement } from './permit2/method.js';
+import type { PaymentSigners } from './signers.js';
+
+export type { AuthorizableRequirement, PermittableRequirement };
+/** What a server of x402 offers that a signature pays. */
+export type X402Requirement = AuthorizableRequirement | PermittableRequirement;
+export type AnyPayingMethod = PayingMethod<keyof SignedMethods, X402Requirement>;
+
+/** One line a method, the usual one of a scheme first. */
+const METHODS: readonly AnyPayingMethod[] = [eip3009, permit2];
+
+export const listPayingMethods = (): readonly AnyPayingMethod[] => METHODS;
+
+/** The parts of a wallet that signs by every method. */
+export const EVERY_SIGNER: PaymentSigners = Object.fromEntries(METHODS.map(({ signer }) => [signer, true]));
+
+/** How this client pays by a method. @throws TypeError for a kind that it never offers to pay */
+export function payingMethodOf(kind: string): AnyPayingMethod {
+  const method = METHODS.find((one) => one.kind === kind);
+  if (method === undefined) throw new TypeError(`this client does not pay by ${kind}`);
+  return method;
+}
+
+/** What a final block shows of a signed payment, as `readStateOf` says. @throws what the client throws */
+export function readPaymentState(client: PublicClient, payment: PaymentToSign): Promise<'open' | 'used' | 'void'> {
+  const { isUsed } = payingMethodOf(payment.kind);
+  return readStateOf(client, payment, (blockNumber) => isUsed(client, payment, blockNumber));
+}

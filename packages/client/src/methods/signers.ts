@@ -1,0 +1,36 @@
+import type { LocalAccount, PublicClient } from 'viem';
+
+import { createAuthorizationSigner, type AuthorizationSigner } from './eip3009/authorization-signer.js';
+import { createPermitSigner, type PermitSigner } from './permit2/permit-signer.js';
+
+export type { AuthorizationSigner, PermitSigner };
+export type { SignedToken } from './eip3009/authorization-signer.js';
+
+/** The parts of a wallet that sign, one a method. */
+export interface WalletSigners {
+  /** Without it, offers that require a signed EIP-3009 authorization are not paid. */
+  readonly authorizations?: AuthorizationSigner;
+  /** Without it, offers by Permit2, including those that charge by use, are not paid. */
+  readonly permits?: PermitSigner;
+}
+
+/** The signatures that a payer can make. */
+export type PaymentSigners = { [Name in keyof WalletSigners]?: unknown };
+
+/** What of them is read before an offer is chosen. */
+export interface WalletReads {
+  readonly authorizations?: Pick<AuthorizationSigner, 'readDomain'>;
+  readonly permits?: Pick<PermitSigner, 'readAllowance'>;
+}
+
+/** @param state asks nodes that have the account's last transaction */
+export function createSigners(
+  account: LocalAccount,
+  { chain, state }: { chain: PublicClient; state: PublicClient },
+  chainId: number,
+): Required<WalletSigners> {
+  return {
+    authorizations: createAuthorizationSigner(account, chain, chainId),
+    permits: createPermitSigner(account, state, chainId),
+  };
+}
