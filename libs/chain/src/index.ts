@@ -13,33 +13,21 @@ export {
 } from './contracts/contract-question.js';
 export type { ContractCall, SentCall, TriedCall } from './contracts/contract-question.js';
 export { askForSignature, type ContractSignature } from './contracts/contract-signature.js';
-export type {
-  AuthorizationQuestion,
-  AuthorizationView,
-  DeployingRoute,
-  SettlementRoute,
-} from './contracts/eip3009/authorization-view.js';
 export { askLater, type CallPlace, LATEST } from './contracts/later-call.js';
-export { carriesAuthorization, planTransfer } from './contracts/eip3009/plan-transfer.js';
 export { bundleCalls, readBundle } from './contracts/multicall3/bundle-calls.js';
 export { deploymentOf, readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
 export type { PayerSignature } from './contracts/payer-signature.js';
-export { findMoved, findPermitTransfers, type PromisedPermit } from './contracts/permit2/find-permit-transfers.js';
-export { planPermitTransfer, PROXIES, readPermitCall } from './contracts/permit2/permit-proxy.js';
-export type { PermitQuestion, PermitView } from './contracts/permit2/permit-view.js';
 export type { StatedDomain } from './contracts/token-domain.js';
 export { isExpectedFactory, listFactories, NO_FACTORIES } from './contracts/wallet-factories.js';
 export type { Deployment, WalletFactories } from './contracts/wallet-factories.js';
 export { FeeQuotes, readFees } from './fees/fee-quotes.js';
 export { ChainHistory, type CostedReceipt } from './history/chain-history.js';
 export { type TransferPage, TransferWalk } from './history/transfer-walk.js';
-export { findAuthorizationUse } from './nonce-uses/find-authorization-use.js';
-export type { AuthorizationLookUp, AuthorizationUse } from './nonce-uses/find-authorization-use.js';
-export { carriesNonce, describeDoubtfulUse, findPermitUse } from './nonce-uses/find-permit-use.js';
-export type { PermitLookUp, PermitUse } from './nonce-uses/find-permit-use.js';
-export { listArrivals, type Arrival } from './nonce-uses/list-arrivals.js';
-export type { SearchAsker } from './nonce-uses/search-asker.js';
-export { notShown, type SentPayment, wasSent } from './nonce-uses/sent-payment.js';
+export type * from './methods/chain-method.js';
+export { MethodTable } from './methods/method-table.js';
+export { findCauses, listArrivals, MovedPayments, type Arrival } from './methods/payment-logs.js';
+export * from './methods/registry.js';
+export { notShown, type SentPayment, wasSent } from './methods/sent-payment.js';
 export { ChainReader, type MinedTransaction, type Sighting } from './reader/chain-reader.js';
 export { connectChain, type ConnectedChain } from './reader/connect-chain.js';
 export { parseReceipt, type Receipt } from './receipts/receipt.js';

@@ -1,12 +1,5 @@
-import {
-  carriesNonce,
-  listArrivals,
-  PROXIES,
-  readPermitCall,
-  type Arrival,
-  type MinedTransaction,
-} from '@tollgate/chain';
-import { nameOfPayment, type PaymentId } from '@tollgate/ledger';
+import { chainMethods, listArrivals, type Arrival, type MinedTransaction } from '@tollgate/chain';
+import { isSignedId, nameOfPayment, type PaymentId } from '@tollgate/ledger';
 import { isHash, type Hex } from '@tollgate/protocol';
 
 import type { RefundChain } from './ports.js';
@@ -61,12 +54,12 @@ export async function findPayer(chain: RefundChain, payment: PaymentOnChain): Pr
   const mined = isHash(txHash) && id.chainId === chain.chainId ? await chain.readTransaction(txHash) : null;
   if (mined === null || mined.receipt.status !== 'success') return { outcome: 'none', reason: 'not_on_chain' };
   const { receipt } = mined;
-  const all = listArrivals(receipt.logs, asset, payTo);
+  const all = listArrivals(receipt.logs, { chainId: chain.chainId, asset, recipient: payTo });
   const own = findOwn(all, mined, payment);
   const [first, ...others] = own;
   if (first === undefined) return explainNone(all, payment);
-  const isBundledPermit = id.kind === 'permit2' && !isDirect(mined, first);
-  if (others.some(({ from }) => from !== first.from) || (isBundledPermit && others.length > 0))
+  const isBundled = isSignedId(id) && isUnnamed(first) && !isDirect(mined, first);
+  if (others.some(({ from }) => from !== first.from) || (isBundled && others.length > 0))
     return { outcome: 'none', reason: 'unclear' };
   return {
     outcome: 'found',
@@ -74,7 +67,7 @@ export async function findPayer(chain: RefundChain, payment: PaymentOnChain): Pr
       address: first.from,
       isContract: await chain.isContract(first.from),
       isOneOfSeveral: new Set(all.map(({ from }) => from)).size > 1,
-      permit: id.kind === 'transfer' ? findPermit(mined, first, chain.chainId) : isBundledPermit ? 'unknown' : null,
+      permit: id.kind === 'transfer' ? findPermit(mined, first, chain.chainId) : isBundled ? 'unknown' : null,
       amount: own.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n),
       transaction: receipt.txHash,
       transfers: own.map(({ position, amountBaseUnits }) => ({ log: position, arrived: String(amountBaseUnits) })),
@@ -85,45 +78,39 @@ export async function findPayer(chain: RefundChain, payment: PaymentOnChain): Pr
 
 /** Those that are the payment. What a signature caused is never the transaction's own. */
 function findOwn(all: readonly Arrival[], mined: MinedTransaction, { id, asset, amount }: PaymentOnChain): Arrival[] {
-  switch (id.kind) {
-    case 'transfer':
-      return all.filter(({ position, authorization }) => position === id.logIndex && authorization === null);
-    case 'transaction':
-      return all.filter(({ authorization, proxy }) => authorization === null && proxy === null);
-    case 'authorization':
-      return all.filter(
-        ({ from, authorization }) => id.asset === asset && id.from === from && id.nonce === authorization,
-      );
-    case 'permit2': {
-      const permitted = all.filter(({ from, proxy }) => proxy !== null && from === id.owner);
-      return permitted.filter((arrival) => {
-        if (isDirect(mined, arrival)) return readCall(mined, arrival)?.permit.nonce === id.nonce;
-        // Permit2 emits no nonce: of a permit that another contract has sent, only the calldata shows it.
-        return arrival.amountBaseUnits === amount && carriesNonce(mined.input, asset, BigInt(id.nonce));
-      });
-    }
-  }
+  if (id.kind === 'transfer') return all.filter(({ position, cause }) => position === id.logIndex && !cause?.id);
+  if (!isSignedId(id)) return all.filter(({ cause }) => cause === null);
+  const name = nameOfPayment(id);
+  const { calldata } = chainMethods.of(id);
+  return all.filter((arrival) => {
+    if (arrival.cause?.kind !== id.kind) return false;
+    if (!isUnnamed(arrival) || isDirect(mined, arrival)) return nameCause(mined, arrival, id.chainId) === name;
+    // The logs name no payment: of one that another contract has sent, only the calldata shows it.
+    const move = { asset, payer: arrival.from };
+    return arrival.amountBaseUnits === amount && calldata?.carries(mined.input, id, move) === true;
+  });
 }
 
-function explainNone(all: readonly Arrival[], { id, asset }: PaymentOnChain): PayerSearch {
+function explainNone(all: readonly Arrival[], { id }: PaymentOnChain): PayerSearch {
   const other = id.kind === 'transfer' ? all.find(({ position }) => position === id.logIndex) : undefined;
-  if (other?.authorization == null) return { outcome: 'none', reason: 'paid_nothing' };
-  const { from, authorization: nonce } = other;
-  const name = nameOfPayment({ kind: 'authorization', chainId: id.chainId, asset, from, nonce });
-  return { outcome: 'none', reason: 'other_name', name };
+  if (!other?.cause?.id) return { outcome: 'none', reason: 'paid_nothing' };
+  return { outcome: 'none', reason: 'other_name', name: nameOfPayment(other.cause.id) };
 }
 
-/** Only a permit that was sent to its proxy directly can be presented after its settlement: see `findPermitUse`. */
+/** Only a permit that was sent to its proxy directly can be presented after its settlement. */
 function findPermit(mined: MinedTransaction, arrival: Arrival, chainId: number): string | null {
-  if (arrival.proxy === null) return null;
-  const call = readCall(mined, arrival);
-  if (call?.permit.from !== arrival.from) return 'unknown';
-  return nameOfPayment({ kind: 'permit2', chainId, owner: arrival.from, nonce: call.permit.nonce });
+  return arrival.cause === null ? null : (nameCause(mined, arrival, chainId) ?? 'unknown');
 }
 
-const isDirect = ({ to }: MinedTransaction, { proxy }: Arrival): boolean => to === proxy;
-
-function readCall(mined: MinedTransaction, arrival: Arrival) {
-  if (!isDirect(mined, arrival)) return null;
-  return readPermitCall(arrival.proxy === PROXIES.exact ? 'exact' : 'upto', mined.input);
+/** The name of the signed payment that made the transfer, by the logs or by a call of its settler; null: they have none. */
+function nameCause({ to, input }: MinedTransaction, { cause, from: payer }: Arrival, chainId: number): string | null {
+  if (cause === null) return null;
+  const { kind, id, settler } = cause;
+  const called = to === settler ? chainMethods.of({ kind }).calldata : null;
+  const named = id ?? called?.nameOf(input, { settler, payer, chainId });
+  return named ? nameOfPayment(named) : null;
 }
+
+const isUnnamed = ({ cause }: Arrival): boolean => cause?.id === null;
+
+const isDirect = ({ to }: MinedTransaction, { cause }: Arrival): boolean => to === cause?.settler;

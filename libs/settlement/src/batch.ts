@@ -25,7 +25,7 @@ export interface ReadyBatch {
   /** What the job settles; none when nothing is to be sent. */
   attempts: readonly SettlementAttempt[];
   ends: EarlyEnds;
-  /** Null for a permit, which is planned by the relayer that sends it. */
+  /** Null for a payment that is planned by the relayer that sends it. */
   transaction: SimulatedTransaction | null;
 }
 

@@ -27,6 +27,8 @@ import {
 import type { QuotedFees, Hex } from '@tollgate/protocol';
 import { findRunningCode, type RunningCode, type WalletBudget } from '@tollgate/verification';
 
+import type { PaymentEntry } from './payment-entry.js';
+
 export interface CallSimulationOptions {
   batcher: RpcBatcher;
   fees: Pick<FeeQuotes, 'read'>;
@@ -159,54 +161,59 @@ const SLACK_PERCENT = 35n;
 const UNSIMULATED_SLACK_PERCENT = 100n;
 
 /**
- * The gas that settling one payment takes, by token, learned from receipts: estimating each time would run every
- * payment a dozen times. A value that is too low shows in the simulation, before anything is sent.
+ * The gas that settling one payment takes, by its method and token, learned from receipts: estimating each time would run
+ * every payment a dozen times. A value that is too low shows in the simulation, before anything is sent.
  */
 export class GasMemory {
-  readonly #byAsset = new Map<Hex, bigint>();
+  readonly #bySort = new Map<string, bigint>();
 
-  /** @param cap for one payment, and for tokens not learned yet */
+  /** @param cap for one payment, and for sorts of payments not learned yet */
   constructor(private readonly cap: bigint) {}
 
   /**
-   * The gas limit for a transaction that settles one payment in each of these tokens, at most `mostGas`. That may be too
-   * low for a job that was made where the tokens were learned; the simulation shows it.
+   * The gas limit for a transaction that settles these payments, at most `mostGas`. That may be too low for a job that was
+   * made where they were learned; the simulation shows it.
    */
-  limitFor(assets: readonly Hex[], mostGas: bigint): bigint {
-    return least(this.#add(assets, SLACK_PERCENT), mostGas);
+  limitFor(entries: readonly PaymentEntry[], mostGas: bigint): bigint {
+    return least(this.#add(entries, SLACK_PERCENT), mostGas);
   }
 
-  /** The same when the transaction as a whole is not simulated; null while a token is not learned yet, or for too many. */
-  limitForUnsimulated(assets: readonly Hex[], mostGas: bigint): bigint | null {
+  /** The same when the transaction as a whole is not simulated; null while one is not learned yet, or for too many. */
+  limitForUnsimulated(entries: readonly PaymentEntry[], mostGas: bigint): bigint | null {
     const isKnown =
-      assets.every((asset) => this.#byAsset.has(asset)) && this.countFitting(assets, mostGas) === assets.length;
-    return isKnown ? this.#add(assets, UNSIMULATED_SLACK_PERCENT) : null;
+      entries.every((entry) => this.#bySort.has(sortOf(entry))) &&
+      this.countFitting(entries, mostGas) === entries.length;
+    return isKnown ? this.#add(entries, UNSIMULATED_SLACK_PERCENT) : null;
   }
 
-  /** How many payments in these tokens, in their order, fit into a transaction with `mostGas`; one at least. */
-  countFitting(assets: readonly Hex[], mostGas: bigint): number {
+  /** How many of these payments, in their order, fit into a transaction with `mostGas`; one at least. */
+  countFitting(entries: readonly PaymentEntry[], mostGas: bigint): number {
     let left = mostGas - BASE_GAS;
-    const tooMuch = assets.findIndex((asset) => (left -= this.#limitForOne(asset, UNSIMULATED_SLACK_PERCENT)) < 0n);
-    return tooMuch === -1 ? assets.length : Math.max(tooMuch, 1);
+    const tooMuch = entries.findIndex((entry) => (left -= this.#limitForOne(entry, UNSIMULATED_SLACK_PERCENT)) < 0n);
+    return tooMuch === -1 ? entries.length : Math.max(tooMuch, 1);
   }
 
-  #add(assets: readonly Hex[], slackPercent: bigint): bigint {
-    return assets.reduce((sum, asset) => sum + this.#limitForOne(asset, slackPercent), BASE_GAS);
+  #add(entries: readonly PaymentEntry[], slackPercent: bigint): bigint {
+    return entries.reduce((sum, entry) => sum + this.#limitForOne(entry, slackPercent), BASE_GAS);
   }
 
-  #limitForOne(asset: Hex, slackPercent: bigint): bigint {
-    const known = this.#byAsset.get(asset);
+  #limitForOne(entry: PaymentEntry, slackPercent: bigint): bigint {
+    const known = this.#bySort.get(sortOf(entry));
     return known === undefined ? this.cap : least((known * (100n + slackPercent)) / 100n, this.cap);
   }
 
-  /** Learns from a transaction that settled one payment in each of these tokens, if they are all the same. */
-  learn(assets: readonly Hex[], gasUsed: bigint): void {
-    const [asset, ...others] = new Set(assets);
-    if (asset === undefined || others.length > 0) return;
-    const each = (gasUsed - BASE_GAS) / BigInt(assets.length) + 1n;
-    const known = this.#byAsset.get(asset);
-    if (known === undefined || each > known) this.#byAsset.set(asset, each);
+  /** Learns from a transaction that settled these payments, if they are all of one sort. */
+  learn(entries: readonly PaymentEntry[], gasUsed: bigint): void {
+    const [sort, ...others] = new Set(entries.map(sortOf));
+    if (sort === undefined || others.length > 0) return;
+    const each = (gasUsed - BASE_GAS) / BigInt(entries.length) + 1n;
+    const known = this.#bySort.get(sort);
+    if (known === undefined || each > known) this.#bySort.set(sort, each);
   }
+}
+
+function sortOf({ asset, payment }: PaymentEntry): string {
+  return `${payment.kind} ${asset}`;
 }
 
 function least(one: bigint, other: bigint): bigint {

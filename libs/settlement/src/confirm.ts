@@ -1,3 +1,4 @@
+import { MovedPayments } from '@tollgate/chain';
 import {
   crashPoint,
   isFinal,
@@ -7,7 +8,6 @@ import {
   type StepRecord,
   UnreadableJobError,
 } from '@tollgate/journal';
-import { AuthorizedTransfers } from '@tollgate/protocol';
 
 import {
   type SettlementAttempt,
@@ -19,7 +19,8 @@ import {
 } from './attempt.js';
 import type { GasMemory } from './call-simulation.js';
 import type { ContractWallets } from './contract-wallets.js';
-import { findPaid } from './payment-entry.js';
+import { settlementMethods } from './methods/registry.js';
+import type { PaymentEntry } from './payment-entry.js';
 import { countPayments, isOfContractWallet, minedSettlementOf, parseSettlementJob } from './settlement-job.js';
 
 /** Waits until the batch is mined, and reads from its logs whether the payment was settled. */
@@ -35,9 +36,13 @@ export async function confirm(
   if (sent.paid === null) {
     crashPoint('S3');
     sent.paid = readPaid(attempts, ended);
-    const assets = attempts.map(({ payment }) => payment.asset);
     // A wallet may use any gas, which says nothing about the token.
-    if (sent.isOfAccounts && sent.paid.size === assets.length) gas.learn(assets, ended.gasUsed);
+    if (sent.isOfAccounts && sent.paid.size === attempts.length) {
+      gas.learn(
+        attempts.map(({ payment }) => payment),
+        ended.gasUsed,
+      );
+    }
   }
   const amountBaseUnits = sent.paid.get(attempt);
   if (amountBaseUnits !== undefined) return { outcome: 'settled', txHash: ended.txHash, amountBaseUnits };
@@ -48,10 +53,10 @@ export async function confirm(
 
 function readPaid(attempts: readonly SettlementAttempt[], { logs }: MinedJob): Map<SettlementAttempt, string> {
   const paid = new Map<SettlementAttempt, string>();
-  const transfers = new AuthorizedTransfers(logs);
+  const moved = new MovedPayments(logs);
   for (const attempt of attempts) {
-    const amount = findPaid(attempt.payment, logs, transfers);
-    if (amount !== null) paid.set(attempt, amount);
+    const amount = moved.of(attempt.payment);
+    if (amount !== null) paid.set(attempt, amount.toString());
   }
   return paid;
 }
@@ -78,10 +83,10 @@ export async function noteMined(
 }
 
 function readOutcome(job: JobRecord, { status, logs, gasUsed }: StepReceipt): { gasUsed: bigint; isSettled: boolean } {
-  const transfers = new AuthorizedTransfers(logs);
-  // Some tokens do not revert on a used nonce, so their logs are checked; Permit2 does revert.
-  const areMoved = parseSettlementJob(job).every((entry) => entry.kind === 'permit2' || transfers.include(entry));
-  return { gasUsed, isSettled: status === 'success' && areMoved };
+  const moved = new MovedPayments(logs);
+  const isMoved = (entry: PaymentEntry): boolean =>
+    settlementMethods.of(entry.payment).isProvenBySuccess || moved.of(entry) !== null;
+  return { gasUsed, isSettled: status === 'success' && parseSettlementJob(job).every(isMoved) };
 }
 
 const FIRST_LOOK_MS = 100;

@@ -1,9 +1,10 @@
 export { SettlementRecords } from './batch.js';
 export { GasMemory } from './call-simulation.js';
-export { readPayerBalance } from './conclude.js';
 export { JobWatch } from './confirm.js';
 export { ContractWallets } from './contract-wallets.js';
-export { nameSettlement, type PaymentEntry, planEntry } from './payment-entry.js';
+export { nameSettlement, planEntry, settlementMethods } from './methods/registry.js';
+export type { SettlementMethod } from './methods/settlement-method.js';
+export type { PaymentEntry } from './payment-entry.js';
 export { Relayers } from './relayers.js';
 export { type Debit, InFlightExposure } from './reserve.js';
 export type { SettleServer, SettleServers } from './serve-relayer.js';

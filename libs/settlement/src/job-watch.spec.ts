@@ -12,7 +12,7 @@ import {
 import { openLane, useJournal } from '../../journal/test/start-journal.js';
 import { SettlementRecords } from './batch.js';
 import { JobWatch } from './confirm.js';
-import { nameSettlement } from './payment-entry.js';
+import { nameSettlement } from './methods/registry.js';
 import { SettlementsUnderWay } from './under-way.js';
 
 describe('a closed watch of jobs', () => {

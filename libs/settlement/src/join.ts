@@ -1,9 +1,9 @@
-import { PROXIES } from '@tollgate/chain';
-import type { PaymentFailure, SignedAuthorization, SignedPermit } from '@tollgate/protocol';
 import type { SettlementResult } from '@tollgate/transport';
+import { verificationMethods } from '@tollgate/verification';
 
 import { type PaymentAsker, type Flight, Deferred, type UnmadeSettlement } from './attempt.js';
-import { failed, nameSettlement, SETTINGS_DIFFER, type SettleQuestion } from './payment-entry.js';
+import { nameSettlement, settlementMethods } from './methods/registry.js';
+import { failed, SETTINGS_DIFFER, type SettleQuestion } from './payment-entry.js';
 import type { SettlementParts } from './settlement-parts.js';
 
 export type Joined = {
@@ -48,34 +48,10 @@ export function join(
  * on a payment that cannot be the one asked for.
  */
 function readName({ terms, payment, amountBaseUnits }: SettleQuestion, chainId: number): string | SettlementResult {
-  const isPermit = payment.kind === 'permit2';
-  if (isPermit && terms.chainId !== chainId) return SETTINGS_DIFFER;
-  const mismatch = isPermit
-    ? findPermitMismatch(payment, terms, BigInt(amountBaseUnits))
-    : findMismatch(payment, terms, BigInt(amountBaseUnits));
+  // What was signed under the token's domain is held to the chain with it.
+  if (!verificationMethods.of(payment).isOfTokenDomain && terms.chainId !== chainId) return SETTINGS_DIFFER;
+  const mismatch = settlementMethods.of(payment).findMismatch(payment, terms, BigInt(amountBaseUnits));
   return mismatch === null ? nameSettlement({ ...terms, chainId }, payment, amountBaseUnits) : failed(mismatch);
-}
-
-function findMismatch(
-  { authorization: { to, value } }: SignedAuthorization,
-  { payTo }: SettleQuestion['terms'],
-  amount: bigint,
-): PaymentFailure | null {
-  if (to !== payTo) return 'recipient_mismatch';
-  return BigInt(value) === amount ? null : 'amount_mismatch';
-}
-
-function findPermitMismatch(
-  { scheme, permit2Authorization: { permitted, spender, witness } }: SignedPermit,
-  { asset, payTo }: SettleQuestion['terms'],
-  amount: bigint,
-): PaymentFailure | null {
-  const most = BigInt(permitted.amount);
-  if (permitted.token !== asset) return 'asset_mismatch';
-  if (spender !== PROXIES[scheme]) return 'spender_mismatch';
-  if (witness.to !== payTo) return 'recipient_mismatch';
-  const isFit = scheme === 'upto' ? amount > 0n && amount <= most : amount === most;
-  return isFit ? null : 'amount_mismatch';
 }
 
 type AnswerParts = Pick<SettlementParts, 'journal' | 'records' | 'nowMs' | 'onTrouble'>;

@@ -1,4 +1,5 @@
 import type { SettledPayment } from '@tollgate/book-events';
+import { MovedPayments } from '@tollgate/chain';
 import {
   createLaneId,
   describeTransaction,
@@ -14,11 +15,11 @@ import {
   type ReportTransaction,
 } from '@tollgate/journal';
 import { nameOfPayment } from '@tollgate/ledger';
-import { AuthorizedTransfers, type Hex } from '@tollgate/protocol';
+import type { Hex } from '@tollgate/protocol';
 
 import { noteMined, type MinedParts } from './confirm.js';
 import type { ContractWallets } from './contract-wallets.js';
-import { findPaid, paymentIdOf } from './payment-entry.js';
+import { paymentIdOf } from './payment-entry.js';
 import { Batcher } from './reserve.js';
 import { serveRelayer, type SettleServers } from './serve-relayer.js';
 import { parseSettlementJob } from './settlement-job.js';
@@ -119,12 +120,12 @@ export class Relayers {
 
 /** The report of a relayer's transaction, with what it moved of each payment. */
 const reportSettlement: ReportTransaction = (job, step, receipt) => {
-  const transfers = new AuthorizedTransfers(receipt.logs);
+  const moves = new MovedPayments(receipt.logs);
   const { chainId, address: relayer } = job.lane;
   const payments = parseSettlementJob(job).map((entry): SettledPayment => {
     const { asset, payTo, payer, forOther } = entry;
     const payment = nameOfPayment(paymentIdOf(chainId, entry));
-    const moved = { asset, payTo, payer, amount: findPaid(entry, receipt.logs, transfers), logIndex: null };
+    const moved = { asset, payTo, payer, amount: moves.of(entry)?.toString() ?? null, logIndex: null };
     return { payment, ...moved, ...(forOther && { forOther }) };
   });
   return { type: 'settled', facts: { ...describeTransaction(job, step, receipt), relayer, payments } };

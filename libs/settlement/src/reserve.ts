@@ -3,7 +3,7 @@ import type { PaymentSimulation } from '@tollgate/transport';
 import { ExposureCounter } from '@tollgate/verification';
 
 import { aloneBatch, type SettlementAttempt, type AttemptEnd, type Batch, Deferred } from './attempt.js';
-import { isShareable } from './payment-entry.js';
+import { isShareable } from './methods/registry.js';
 import type { Simulation } from './simulate.js';
 
 /** A payment that may be sent now, with the batch that it goes with until `end`. */
@@ -258,7 +258,10 @@ export class Batcher {
     }
     this.#timer = null;
     const { size, simulation } = this.options;
-    const first = this.#waiting.slice(0, size).map(({ attempt }) => attempt.payment);
+    const next = this.#waiting.slice(0, size).map(({ attempt }) => attempt.payment);
+    // A job holds payments of one method.
+    const other = next.findIndex(({ payment }) => payment.kind !== next[0]?.payment.kind);
+    const first = other === -1 ? next : next.slice(0, other);
     const gathered = this.#waiting.splice(0, simulation.countFitting(first, this.#mostGas));
     const batch: Batch = {
       attempts: gathered.map(({ attempt }) => attempt),

@@ -1,15 +1,15 @@
-import { readPayerSignature, splitSignature, type PayerSignature } from '@tollgate/chain';
+import { chainMethods } from '@tollgate/chain';
 import { createJobId, createLaneId } from '@tollgate/journal';
-import { hashTransferAuthorization, type Hex } from '@tollgate/protocol';
+import { payerOf, validityOf } from '@tollgate/protocol';
 import type { SettlementResult } from '@tollgate/transport';
-import { PaymentRefused, type AcceptedAssets } from '@tollgate/verification';
 
 import type { AttemptEnd, Batch, Flight, PaymentAsker, SentBatch, SettlementAttempt } from './attempt.js';
 import { batch, LONGEST_VALIDITY_MS } from './batch.js';
 import { conclude } from './conclude.js';
 import { confirm, SUBMITTED_WITHIN_MS } from './confirm.js';
 import { join, reply } from './join.js';
-import { type SettleQuestion, failed, SETTINGS_DIFFER, type PaymentEntry } from './payment-entry.js';
+import { settlementMethods } from './methods/registry.js';
+import type { SettleQuestion, PaymentEntry } from './payment-entry.js';
 import { reserve } from './reserve.js';
 import type { SettlementParts } from './settlement-parts.js';
 import { simulate } from './simulate.js';
@@ -66,16 +66,15 @@ function firstAttempt(
 ): SettlementAttempt | SettlementResult {
   const payment = readEntry(question, parts, { isAccount: true });
   if ('outcome' in payment) return payment;
-  const isPermit = payment.kind === 'permit2';
-  const validUntil = isPermit ? payment.payment.permit2Authorization.deadline : payment.authorization.validBefore;
-  const expiresAtMs = Number(validUntil) * 1000;
+  const expiresAtMs = Number(validityOf(question.payment).validBefore) * 1000;
+  const { isSimulatedBySender } = settlementMethods.of(question.payment);
   const validMs = Math.min(Math.max(expiresAtMs - parts.nowMs(), 0), LONGEST_VALIDITY_MS);
   return {
     payment,
     flight,
     // Kept until the payment expires, and then while it may be redeemed.
     record: { name, questionId, keptMs: Math.ceil(validMs + parts.windowMs) },
-    sendBeforeMs: isPermit ? Infinity : expiresAtMs - parts.leastValidityMs,
+    sendBeforeMs: isSimulatedBySender ? Infinity : expiresAtMs - parts.leastValidityMs,
     earlierSimulation: question.simulation,
     retries: 0,
     endedJobId: null,
@@ -118,12 +117,10 @@ async function makeAttempt(parts: SettlementParts, relayer: Relayer, attempt: Se
 /** Puts a batch into one job of the relayer. Payments that are simulated together are also sent together. */
 async function sendBatch(parts: SettlementParts, relayer: Relayer, gathered: Batch): Promise<SentBatch> {
   const [first] = gathered.attempts;
-  const permit = first?.payment.kind === 'permit2' ? first.payment.payment : null;
-  // Only the account that the payer signed can send it, whichever process works on that account.
-  const lane =
-    permit?.scheme === 'upto'
-      ? createLaneId(parts.chainId, permit.permit2Authorization.witness.facilitator)
-      : relayer.lane;
+  const payment = first?.payment.payment;
+  // Where the payer names an account, only that can send it, whichever process works on that account.
+  const sender = payment ? chainMethods.of(payment).senderOf(payment) : null;
+  const lane = sender === null ? relayer.lane : createLaneId(parts.chainId, sender);
   const job: NamedJob = { lane, jobId: createJobId(lane), latestMs: parts.nowMs() + SUBMITTED_WITHIN_MS };
   // Not awaited here: the batch is recorded meanwhile. A payment that another job settles was simulated in vain.
   const simulating = simulate(parts, relayer, gathered);
@@ -131,41 +128,16 @@ async function sendBatch(parts: SettlementParts, relayer: Relayer, gathered: Bat
   return submit(parts, relayer, job, ready);
 }
 
-/**
- * The payment in the form in which it is settled, or the result when it cannot be. `isAccount`: takes a signature of an
- * account's form as one without recovering its signer, the most expensive step here. Whether the payer has code, which
- * then decides on the signature, is checked before the payment shares a transaction.
- */
+/** The payment in the form in which it is settled, or the result when it cannot be. `isAccount`: see the method. */
 function readEntry(
   question: SettleQuestion,
-  { assets, deployments, refunds }: SettlementParts,
-  { isAccount }: { isAccount: boolean },
+  parts: SettlementParts,
+  signer: { isAccount: boolean },
 ): PaymentEntry | SettlementResult {
-  const { terms, payment, amountBaseUnits } = question;
-  const { asset, payTo } = terms;
-  const seller = { payTo, ...(payTo !== refunds.payTo && { forOther: true as const }) };
-  if (payment.kind === 'permit2') {
-    const { from: payer } = payment.permit2Authorization;
-    return { kind: 'permit2', asset, ...seller, payer, amountBaseUnits, payment };
-  }
-  const { authorization, signature } = payment;
-  const domainSeparator = findDomain(assets, terms);
-  if (typeof domainSeparator !== 'string') return domainSeparator;
-  const { from: payer } = authorization;
-  let signed: PayerSignature | null = isAccount ? splitSignature(signature) : null;
-  if (signed === null) {
-    const hash = hashTransferAuthorization(authorization, domainSeparator);
-    signed = readPayerSignature(signature, { hash, payer, factories: deployments.factoriesFor(terms) });
-  }
-  return { kind: 'authorization', asset, ...seller, payer, amountBaseUnits, authorization, signature: signed };
-}
-
-/** The result instead, when gateway and verifier have different settings or do not accept the asset. */
-function findDomain(assets: AcceptedAssets, terms: SettleQuestion['terms']): Hex | SettlementResult {
-  try {
-    return assets.findDomain(terms) ?? SETTINGS_DIFFER;
-  } catch (error) {
-    if (error instanceof PaymentRefused) return failed(error.failure);
-    throw error;
-  }
+  const { asset, payTo } = question.terms;
+  const payment = settlementMethods.of(question.payment).readPayment(question, parts, signer);
+  if ('outcome' in payment) return payment;
+  const seller = { payTo, ...(payTo !== parts.refunds.payTo && { forOther: true as const }) };
+  const { amountBaseUnits } = question;
+  return { asset, ...seller, payer: payerOf(payment), amountBaseUnits, payment };
 }

@@ -2,7 +2,6 @@ import {
   askForCode,
   bundleCalls,
   type Deployment,
-  deploymentOf,
   hasCode,
   isExpectedFactory,
   malformed,
@@ -15,17 +14,18 @@ import {
   RPC_TIMEOUT_MS,
 } from '@tollgate/chain';
 import type { LaneId } from '@tollgate/journal';
-import type { Hex } from '@tollgate/protocol';
+import { validityOf, type Hex } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import { unavailableBy, type AttemptEnd, type Batch, type EarlyEnds } from './attempt.js';
 import { CallSimulation, type CallSimulationOptions, type SendableCall, type GasMemory } from './call-simulation.js';
-import { isShareable, planEntry, type PaymentEntry, validAfterOf } from './payment-entry.js';
+import { isShareable, planEntry, settlementMethods } from './methods/registry.js';
+import type { PaymentEntry } from './payment-entry.js';
 import countFromFirst from './scripts/count-from-first.lua';
 import { TransactionGas } from './transaction-gas.js';
 
 export interface Simulated {
-  /** Null when nothing may be sent, and for a permit: its relayer, which may be another one, simulates it. */
+  /** Null when nothing may be sent, and for a payment that its sender simulates. */
   transaction: SimulatedTransaction | null;
   ends: EarlyEnds;
 }
@@ -76,10 +76,11 @@ async function simulateAlone(
   { attempts: [attempt] }: Batch,
   relayer: Hex,
 ): Promise<BatchSimulation> {
-  const payment = attempt?.payment;
-  if (payment === undefined || payment.kind === 'permit2') return { transaction: null, excluded: new Map() };
-  const transaction = await simulation.simulateAlone(payment, relayer);
-  return { transaction, excluded: new Map(transaction === null ? [[payment, 'fails']] : []) };
+  const entry = attempt?.payment;
+  if (entry === undefined || settlementMethods.of(entry.payment).isSimulatedBySender)
+    return { transaction: null, excluded: new Map() };
+  const transaction = await simulation.simulateAlone(entry, relayer);
+  return { transaction, excluded: new Map(transaction === null ? [[entry, 'fails']] : []) };
 }
 
 /** A transaction that was simulated and may be sent. */
@@ -133,7 +134,7 @@ export class Simulation {
 
   /** How many of these payments, in their order, fit into a transaction with this much gas; one at least. */
   countFitting(entries: readonly PaymentEntry[], mostGas: bigint): number {
-    return this.options.gas.countFitting(assetsOf(entries), mostGas);
+    return this.options.gas.countFitting(entries, mostGas);
   }
 
   /**
@@ -145,12 +146,12 @@ export class Simulation {
    */
   async simulateShared(entries: readonly PaymentEntry[], relayer: Hex, areSimulated = false): Promise<BatchSimulation> {
     const mostGas = await this.readMostGas();
-    const assumedGas = areSimulated ? this.options.gas.limitForUnsimulated(assetsOf(entries), mostGas) : null;
+    const assumedGas = areSimulated ? this.options.gas.limitForUnsimulated(entries, mostGas) : null;
     if (assumedGas !== null && entries.every(isShareable)) {
       return { transaction: this.#bundle(entries, assumedGas), excluded: new Map() };
     }
     const shareable = entries.filter(isShareable);
-    const gas = this.options.gas.limitFor(assetsOf(shareable), mostGas);
+    const gas = this.options.gas.limitFor(shareable, mostGas);
     const [withCode, succeeds] = await Promise.all([
       this.#findPayersWithCode(shareable),
       this.#tryAll(shareable, relayer, gas),
@@ -176,7 +177,7 @@ export class Simulation {
    * @throws ChainUnavailableError
    */
   async simulateAlone(entry: PaymentEntry, relayer: Hex): Promise<SimulatedTransaction | null> {
-    const deployment = entry.kind === 'authorization' ? deploymentOf(entry.signature) : null;
+    const deployment = settlementMethods.of(entry.payment).deploymentOf(entry.payment);
     const state = deployment && (await this.#readDeployment(entry.payer, deployment));
     if (state === 'impossible') return null;
     const isDeployed = state !== 'possible';
@@ -185,7 +186,7 @@ export class Simulation {
     const call = planEntry(entry, { chainId, multicall3, isDeployed });
     const tried = await this.#callSimulation.run(call, {
       payer: entry.payer,
-      validAfter: validAfterOf(entry),
+      validAfter: validityOf(entry.payment).validAfter,
       relayer,
       factory,
     });
@@ -241,10 +242,6 @@ export class Simulation {
   #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
     return this.options.batcher.ask({ calls, deadlineMs: this.options.nowMs() + RPC_TIMEOUT_MS, read });
   }
-}
-
-function assetsOf(entries: readonly PaymentEntry[]): Hex[] {
-  return entries.map(({ asset }) => asset);
 }
 
 /** The number of failed transactions after which a payer is barred. */

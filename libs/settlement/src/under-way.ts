@@ -1,11 +1,11 @@
-import { carriesAuthorization, type SentPayment } from '@tollgate/chain';
-import { isFinal, type Journal, type StepRecord } from '@tollgate/journal';
+import { chainMethods, type SentPayment } from '@tollgate/chain';
+import { isFinal, type Journal } from '@tollgate/journal';
 import { signedAmountOf, type SignedPayment } from '@tollgate/protocol';
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import type { SettlementRecords } from './batch.js';
 import { UNKNOWN_AFTER_MS } from './confirm.js';
-import { nameSettlement } from './payment-entry.js';
+import { nameSettlement } from './methods/registry.js';
 import { minedSettlementOf } from './settlement-job.js';
 
 export interface SettlementsUnderWayParts {
@@ -36,7 +36,7 @@ export class SettlementsUnderWay {
     const job = await this.parts.journal.readJob(jobId);
     if (job === null) return { txHashes: [], job: 'forgotten' };
     // A payment may be left out of its batch when that is simulated again.
-    const steps = job.steps.filter((step) => carries(step, payment));
+    const steps = job.steps.filter(({ data }) => chainMethods.of(payment).isIn(data, payment));
     const mined = steps.flatMap((step) => minedSettlementOf(step) ?? []);
     const signed = steps.flatMap(({ attempts }) => attempts.filter(({ kind }) => kind !== 'cancel'));
     const txHashes = mined.length > 0 ? mined : signed.map(({ hash }) => hash);
@@ -44,7 +44,7 @@ export class SettlementsUnderWay {
   }
 
   #findJob(terms: SignedPaymentTerms, payment: SignedPayment): Promise<string | null> {
-    // A permit's settlement has the same name whatever amount is moved.
+    // The settlement of a metered payment has the same name whatever amount is moved.
     return this.parts.records.find(nameSettlement(terms, payment, signedAmountOf(payment)));
   }
 
@@ -57,8 +57,4 @@ export class SettlementsUnderWay {
     this.#unknownSinceMs.set(jobId, nowMs);
     return true;
   }
-}
-
-function carries({ data }: StepRecord, payment: SignedPayment): boolean {
-  return payment.kind === 'permit2' || carriesAuthorization(data, payment.authorization);
 }

@@ -40,9 +40,7 @@ export {
   type OfferedOption,
   type PaymentSignature,
 } from './x402/payment-signature.js';
-export * from './signed/create-transfer.js';
-export * from './signed/payment-to-sign.js';
-export * from './signed/signing-hashes.js';
+export * from './methods/index.js';
 export {
   encodeProof,
   MAX_PROOF_HEADER_BYTES,
@@ -54,36 +52,11 @@ export {
 } from './tx-hash/proof.js';
 export * from './tx-hash/reference.js';
 export * from './x402/sign-in.js';
-export {
-  EXACT_PROXY_ADDRESS,
-  MAX_SIGNATURE_BYTES,
-  parseSignedPayment,
-  payerOf,
-  PERMIT2_ADDRESS,
-  recipientOf,
-  signedAmountOf,
-  UPTO_PROXY_ADDRESS,
-  type MeteredPermit2Authorization,
-  type Permit2Authorization,
-  type Permit2Transfer,
-  type SignedAuthorization,
-  type SignedPayment,
-  type SignedPermit,
-  type TransferAuthorization,
-} from './signed/signed-payment.js';
 export * from './transactions/delegated-code.js';
 export * from './transactions/fees.js';
 export * from './transactions/gas.js';
 export * from './transactions/node-words.js';
 export * from './wire/token-amount.js';
-export {
-  AUTHORIZATION_TYPES,
-  createAuthorizationTypedData,
-  createPermit2TypedData,
-  type TokenDomain,
-  type TypedData,
-  type TypedField,
-} from './signed/typed-data.js';
 export * from './x402/facilitator-messages.js';
 export * from './x402/facilitator-reasons.js';
 export {

@@ -98,15 +98,11 @@ function nameArrivals(
   { chainId, asset, recipient }: { chainId: number; asset: string; recipient: string },
   atMs: number,
 ): NamedTransfer[] {
-  return listArrivals(logs, asset as Hex, recipient).flatMap((arrival): NamedTransfer[] => {
-    const { position, from, amountBaseUnits, authorization: nonce } = arrival;
+  const arrivals = listArrivals(logs, { chainId, asset: asset as Hex, recipient });
+  return arrivals.flatMap(({ position, from, amountBaseUnits, cause }): NamedTransfer[] => {
     const log = logs[position];
     if (log === undefined) return [];
-    const payment = nameOfPayment(
-      nonce === null
-        ? { kind: 'transfer', chainId, txHash, logIndex: position }
-        : { kind: 'authorization', chainId, asset: asset as Hex, from, nonce },
-    );
+    const payment = nameOfPayment(cause?.id ?? { kind: 'transfer', chainId, txHash, logIndex: position });
     const { logIndex } = log;
     return [
       { payment, transaction: txHash, logIndex, blockNumber, payer: from, amount: String(amountBaseUnits), atMs },

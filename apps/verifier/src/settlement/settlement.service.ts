@@ -10,7 +10,6 @@ import {
   GasMemory,
   InFlightExposure,
   JobWatch,
-  readPayerBalance,
   Relayers,
   type SettlementParts,
   SettlementRecords,
@@ -92,7 +91,7 @@ export class SettlementService {
       chainId: payment.chainId,
       flights: new Map(),
       exposure: new InFlightExposure({
-        readBalance: (asset, payer) => readPayerBalance(batcher, asset, payer, nowMs() + RPC_TIMEOUT_MS),
+        readBalance: (asset, payer) => reader.readBalance(asset, payer, nowMs() + RPC_TIMEOUT_MS),
         nowMs,
         mostHeld: Math.ceil(server.maxInFlight * HELD_SHARE),
       }),

@@ -1,7 +1,7 @@
 import { Controller, Inject, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { SampledLogger } from '@tollgate/common';
-import type { SignedPayment } from '@tollgate/protocol';
+import { nonceOf, payerOf, type SignedPayment } from '@tollgate/protocol';
 import {
   Answers,
   COMPARE_SETTINGS,
@@ -111,6 +111,5 @@ export class VerificationController implements OnApplicationShutdown {
 
 /** The payment's name in the log is its payer and nonce. The signature must stay out: it is as good as the money. */
 function nameSignedPayment(payment: SignedPayment): { payer: string; nonce: string } {
-  const { from: payer, nonce } = payment.kind === 'permit2' ? payment.permit2Authorization : payment.authorization;
-  return { payer, nonce };
+  return { payer: payerOf(payment), nonce: nonceOf(payment) };
 }

@@ -18,6 +18,20 @@ export interface TriedCall extends ContractCall {
   from?: Hex;
 }
 
+/** What the newest block is asked in one round trip. */
+export interface ChainQuestion<Answer> {
+  calls: RpcCall[];
+  read(results: readonly RpcResult[], headBlockNumber: number): Answer;
+}
+
+/** One call that tells whether a payment's nonce is taken. */
+export interface NonceQuestion {
+  /** @param blockNumber default: the newest block that the server has */
+  ask(blockNumber?: number): RpcCall;
+  /** Null where the contract that keeps the nonce does not exist on this chain. */
+  read(result?: RpcResult): boolean | null;
+}
+
 /** `balanceOf(address)` (ERC-20) */
 const BALANCE_OF = '0x70a08231';
 const WORD_LENGTH = '0x'.length + 2 * WORD_BYTES;

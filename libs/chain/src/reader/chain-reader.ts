@@ -9,6 +9,8 @@ import {
   canPay,
   tryCall,
   trySentCall,
+  type ChainQuestion,
+  type NonceQuestion,
   type SentCall,
   type TriedCall,
 } from '../contracts/contract-question.js';
@@ -19,24 +21,7 @@ import {
   nameSignature,
   type RefusedSignatures,
 } from '../contracts/contract-signature.js';
-import {
-  askAboutAuthorization,
-  askForNonce,
-  readNonce,
-  type AuthorizationName,
-  type AuthorizationQuestion,
-  type AuthorizationView,
-} from '../contracts/eip3009/authorization-view.js';
 import { askLater, type CallPlace, type ValidityStart } from '../contracts/later-call.js';
-import {
-  askAboutPermit,
-  askForPermitNonce,
-  readPermitNonce,
-  type PermitName,
-  type PermitQuestion,
-  type PermitSimulation,
-  type PermitView,
-} from '../contracts/permit2/permit-view.js';
 import { askForDomain, readDomain, type StatedDomain } from '../contracts/token-domain.js';
 import { searchLogs, type FoundLog, type LogSearch, type SearchMemory } from '../logs/search-logs.js';
 import type { BlockTimes } from '../receipts/block-times.js';
@@ -113,9 +98,9 @@ export class ChainReader {
     return answer === 'yes';
   }
 
-  /** Everything that must be known of an authorization before it is settled, read at one block. */
-  readAuthorization(question: AuthorizationQuestion, deadlineMs: number, asker?: RpcAsker): Promise<AuthorizationView> {
-    return this.batcher.ask({ ...askAboutAuthorization(question), asker, deadlineMs });
+  /** Asks at one block, such as for all that must be known of a payment before it is settled. */
+  ask<Answer>(question: ChainQuestion<Answer>, deadlineMs: number, asker?: RpcAsker): Promise<Answer> {
+    return this.batcher.ask({ ...question, asker, deadlineMs });
   }
 
   /**
@@ -147,19 +132,19 @@ export class ChainReader {
   }
 
   /**
-   * Reads whether an authorization's nonce is used or cancelled, and the block up to which that holds.
+   * Reads whether a payment's nonce is used or cancelled, and the block up to which that holds.
    * @param shown a transaction that may have changed it: a server that lags behind the one that shows it fails
    */
   async readNonce(
-    name: AuthorizationName,
+    nonce: NonceQuestion,
     deadlineMs: number,
     shown?: Sighting,
-  ): Promise<{ isTaken: boolean; headBlockNumber: number }> {
+  ): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
     const blockNumber = await this.#readBlockToAskAt(shown, deadlineMs);
     return this.batcher.ask({
-      calls: [askForNonce(name, blockNumber)],
+      calls: [nonce.ask(blockNumber)],
       deadlineMs,
-      read: ([taken], headBlockNumber) => ({ isTaken: readNonce(taken), headBlockNumber }),
+      read: ([taken], headBlockNumber) => ({ isTaken: nonce.read(taken), headBlockNumber }),
     });
   }
 
@@ -168,44 +153,27 @@ export class ChainReader {
    * its nonce as taken; later ones may too.
    */
   readMeans(
-    { asset, payer, nonces }: Omit<AuthorizationName, 'nonce'> & { nonces: readonly Hex[] },
+    { asset, payer, nonces }: { asset: Hex; payer: Hex; nonces: readonly NonceQuestion[] },
     deadlineMs: number,
-  ): Promise<{ balanceBaseUnits: bigint; areTaken: boolean[] }> {
+  ): Promise<{ balanceBaseUnits: bigint; areTaken: (boolean | null)[] }> {
     return this.batcher.ask({
       // The balance goes first: a payment settled between two calls then shows as a taken nonce that is still in the
       // balance.
-      calls: [askForBalance(asset, payer), ...nonces.map((nonce) => askForNonce({ asset, payer, nonce }))],
+      calls: [askForBalance(asset, payer), ...nonces.map((nonce) => nonce.ask())],
       deadlineMs,
       read: ([balance, ...taken]) => ({
         balanceBaseUnits: readWord(balance) ?? malformed('no token balance'),
-        areTaken: nonces.map((_, index) => readNonce(taken[index])),
+        areTaken: nonces.map((nonce, index) => nonce.read(taken[index])),
       }),
     });
   }
 
-  /** Everything that must be known of a permit before it is settled, read at one block. */
-  readPermit(
-    { isSimulated, ...question }: PermitQuestion & PermitSimulation,
-    deadlineMs: number,
-    asker?: RpcAsker,
-  ): Promise<PermitView> {
-    return this.batcher.ask({ ...askAboutPermit(question, { isSimulated }), asker, deadlineMs });
-  }
-
-  /**
-   * Reads whether a permit's nonce is taken, and the block up to which that holds; null where Permit2 is not deployed.
-   * @param shown as in `readNonce`
-   */
-  async readPermitNonce(
-    name: PermitName,
-    deadlineMs: number,
-    shown?: Sighting,
-  ): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
-    const blockNumber = await this.#readBlockToAskAt(shown, deadlineMs);
+  /** An account's token balance in the newest block. */
+  readBalance(asset: Hex, owner: Hex, deadlineMs: number): Promise<bigint> {
     return this.batcher.ask({
-      calls: [askForPermitNonce(name, blockNumber)],
+      calls: [askForBalance(asset, owner)],
       deadlineMs,
-      read: ([word], headBlockNumber) => ({ isTaken: readPermitNonce(name, word), headBlockNumber }),
+      read: ([balance]) => readWord(balance) ?? malformed('no token balance'),
     });
   }
 

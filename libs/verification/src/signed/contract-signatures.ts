@@ -4,7 +4,7 @@ import {
   bundleCalls,
   type ContractSignature,
   type PayerSignature,
-  type PermitView,
+  type PaymentView,
   type RpcCall,
 } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
@@ -66,7 +66,7 @@ export function assertMayAsk({ refusedSignatures }: Signatures, lookUps: LookUps
 export function rememberAnswer(
   { refusedSignatures }: Signatures,
   signed: ContractSignature,
-  { hasPayerCode, signatureAnswer }: Pick<PermitView, 'hasPayerCode' | 'signatureAnswer'>,
+  { hasPayerCode, signatureAnswer }: Pick<PaymentView, 'hasPayerCode' | 'signatureAnswer'>,
 ): void {
   if (hasPayerCode && signatureAnswer === 'no') refusedSignatures.remember(signed);
 }

@@ -186,9 +186,11 @@ describe('verifying a payment of a wallet that a known factory deploys', () => {
       deployment: { to: COINBASE_FACTORY, codeHash: expect.stringMatching(/^0xc490/) },
     });
     const terms = { asset: asset(), payTo: authorization.to, payer: wallet.address, amountBaseUnits: String(PRICE) };
-    const entry: PaymentEntry = { kind: 'authorization', ...terms, forOther: true, authorization, signature };
+    const sent = { kind: 'authorization', authorization, signature } as const;
+    const entry: PaymentEntry = { ...terms, forOther: true, payment: sent };
     expect(parseSettlementJob(encodeSettlementJob([entry]))).toEqual([entry]);
-    const tooMuch = { ...entry, authorization: { ...authorization, value: (2n ** 256n).toString() } };
+    const tooHigh = { ...authorization, value: (2n ** 256n).toString() };
+    const tooMuch: PaymentEntry = { ...entry, payment: { ...sent, authorization: tooHigh } };
     expect(() => parseSettlementJob(encodeSettlementJob([tooMuch]))).toThrow('"value"');
   });
 

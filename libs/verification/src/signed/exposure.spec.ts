@@ -1,5 +1,5 @@
 import { createOwner, signedPaymentId } from '@tollgate/ledger';
-import type { Hex, SignedAuthorization } from '@tollgate/protocol';
+import { nonceOf, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 import { nameSettlement, SettlementRecords } from '@tollgate/settlement';
 import type { SignedPaymentVerdict } from '@tollgate/transport';
 import { numberToHex } from 'viem';
@@ -122,7 +122,7 @@ describe('the memory of open payments', () => {
   const createExposure = (isTaken = false) =>
     new Exposure({
       chain: { readMeans: () => Promise.resolve({ balanceBaseUnits: PRICE, areTaken: [isTaken] }) },
-      mayStillMove: ({ payment }) => Promise.resolve(BigInt(payment.authorization.nonce) === 1n),
+      mayStillMove: ({ payment }) => Promise.resolve(BigInt(nonceOf(payment)) === 1n),
     });
 
   /** Claims a payment of a payer whose balance covers one. */

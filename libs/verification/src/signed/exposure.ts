@@ -1,5 +1,5 @@
-import type { ChainReader } from '@tollgate/chain';
-import type { SignedAuthorization, Hex } from '@tollgate/protocol';
+import { chainMethods, type ChainReader } from '@tollgate/chain';
+import { nonceOf, payerOf, signedAmountOf, type Hex, type SignedPayment } from '@tollgate/protocol';
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
 /** Sums of what may still be taken from each payer in each token, in base units. */
@@ -23,10 +23,10 @@ export class ExposureCounter {
   }
 }
 
-/** An authorization that was not sent yet, with the terms it was judged by. */
+/** A payment that was not sent yet, with the terms it was judged by. */
 export interface UnsentPayment {
   terms: SignedPaymentTerms;
-  payment: SignedAuthorization;
+  payment: SignedPayment;
 }
 
 export interface ExposureOptions {
@@ -54,7 +54,7 @@ const KEPT_MS = 300_000;
 const MOST_KEPT = 20_000;
 
 /**
- * Authorizations that were claimed in this process and may still be moved. Each is valid alone, but when several are
+ * Payments that were claimed in this process and may still be moved. Each is valid alone, but when several are
  * signed over one balance, the resource would be produced in vain for all but the first.
  */
 export class Exposure {
@@ -96,7 +96,7 @@ export class Exposure {
       known.claiming++;
       return known;
     }
-    const amountBaseUnits = BigInt(payment.authorization.value);
+    const amountBaseUnits = BigInt(signedAmountOf(payment));
     if (this.#counter.read(payer) + amountBaseUnits > balanceBaseUnits) return null;
     const open: OpenPayment = {
       terms,
@@ -125,11 +125,11 @@ export class Exposure {
       payments.set(nameIn(open.payment), open);
     }
     const { asset } = unsent.terms;
-    const { from: payer } = unsent.payment.authorization;
+    const payer = payerOf(unsent.payment);
     // The payment itself first: when no job holds it any more, it was moved before its nonce is read, and its payer
     // must not be asked to pay again.
     if (await this.options.mayStillMove(unsent)) return 'payer_busy';
-    const nonces = [unsent, ...looked].map(({ payment }) => payment.authorization.nonce);
+    const nonces = [unsent, ...looked].map(({ payment }) => chainMethods.of(payment).askForNonceOf(payment, asset));
     const means = await this.options.chain.readMeans({ asset, payer, nonces }, deadlineMs);
     const { balanceBaseUnits } = means;
     const [isTaken, ...areTaken] = means.areTaken;
@@ -163,10 +163,10 @@ export class Exposure {
 }
 
 function keyOf({ terms, payment }: UnsentPayment): string {
-  return ExposureCounter.keyOf({ asset: terms.asset, payer: payment.authorization.from });
+  return ExposureCounter.keyOf({ asset: terms.asset, payer: payerOf(payment) });
 }
 
-/** Two authorizations may be signed with one nonce. */
-function nameIn({ authorization }: SignedAuthorization): string {
-  return `${authorization.nonce} ${authorization.value}`;
+/** Two payments may be signed with one nonce. */
+function nameIn(payment: SignedPayment): string {
+  return `${nonceOf(payment)} ${signedAmountOf(payment)}`;
 }

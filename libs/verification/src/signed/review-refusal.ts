@@ -1,27 +1,8 @@
-import {
-  type ChainReader,
-  describeDoubtfulUse,
-  findAuthorizationUse,
-  findPermitUse,
-  notShown,
-  planPermitTransfer,
-  planTransfer,
-  type SentPayment,
-  type Sighting,
-  unwrapSignature,
-  wasSent,
-} from '@tollgate/chain';
+import { chainMethods, type ChainReader, notShown, type SentPayment, type Sighting, wasSent } from '@tollgate/chain';
 import { signedPaymentId, type Ledger } from '@tollgate/ledger';
-import {
-  type Hex,
-  payerOf,
-  type PaymentFailure,
-  recipientOf,
-  type SignedAuthorization,
-  type SignedPayment,
-  type SignedPermit,
-} from '@tollgate/protocol';
+import { payerOf, recipientOf, validityOf, type PaymentFailure, type SignedPayment } from '@tollgate/protocol';
 
+import { verificationMethods } from '../methods/registry.js';
 import { describeDoubt, PaymentRefused } from '../refusals.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
 import type { Judged, SettlingTransaction, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
@@ -35,11 +16,10 @@ const FOUND_BEFORE_NONCE: ReadonlySet<PaymentFailure> = new Set([
   'signature_invalid',
 ]);
 
-/** Failures of the rules that follow where the nonce is free: it may be so only on an RPC server that lags behind. */
+/** Failures of the rules that follow where the nonce is free, beside a missing approval: it may be so only on an RPC server that lags behind. */
 const FOUND_WITH_FREE_NONCE: ReadonlySet<PaymentFailure> = new Set([
   'authorization_expired',
   'balance_too_low',
-  'permit2_allowance_missing',
   'simulation_failed',
   'settlement_failed',
   'contract_wallet_refused',
@@ -50,8 +30,12 @@ const FOUND_WITH_FREE_NONCE: ReadonlySet<PaymentFailure> = new Set([
 ]);
 
 /** Whether the refused payment may have been settled unseen. One with a record was seen. */
-export function needsReview({ failure, record }: PaymentRefused): boolean {
-  return record === undefined && (FOUND_BEFORE_NONCE.has(failure) || FOUND_WITH_FREE_NONCE.has(failure));
+export function needsReview({ failure, record }: PaymentRefused, payment: SignedPayment): boolean {
+  return record === undefined && (FOUND_BEFORE_NONCE.has(failure) || isFoundWithFreeNonce(failure, payment));
+}
+
+function isFoundWithFreeNonce(failure: PaymentFailure, payment: SignedPayment): boolean {
+  return FOUND_WITH_FREE_NONCE.has(failure) || failure === verificationMethods.of(payment).approval?.failure;
 }
 
 export interface ReviewParts {
@@ -62,7 +46,7 @@ export interface ReviewParts {
   sent: SentPayment;
 }
 
-type Reviewed<Payment> = Omit<Judged<Payment>, 'domainSeparator' | 'validForMs'>;
+type Reviewed = Omit<Judged, 'domainSeparator' | 'validForMs'>;
 
 /** What the payment has moved to its recipient. */
 interface Moved {
@@ -84,24 +68,23 @@ interface Moved {
  */
 export async function reviewRefusal(
   failure: PaymentFailure,
-  reviewed: Reviewed<SignedPayment>,
+  reviewed: Reviewed,
   parts: ReviewParts,
 ): Promise<SignedJudgement> {
   const { terms, payment } = reviewed;
   // Money that another sender has moved to another account is not this seller's.
   if (failure === 'recipient_mismatch' && !wasSent(parts.sent)) throw new PaymentRefused(failure);
   const shown = await readSent(reviewed, parts);
-  const isFree = FOUND_WITH_FREE_NONCE.has(failure);
+  const isFree = isFoundWithFreeNonce(failure, payment);
   // The rules have read the nonce as free, or the payment is too old; no transaction of a relayer has moved it since.
   if (isFree && shown === undefined) throw new PaymentRefused(failure);
-  const { isTaken, headBlockNumber: head } = await readNonce(reviewed, parts, shown);
+  const nonce = chainMethods.of(payment).askForNonceOf(payment, terms.asset);
+  const { isTaken, headBlockNumber: head } = await parts.chain.readNonce(nonce, reviewed.deadlineMs, shown);
   if (!isTaken && shown !== undefined && head < shown.headBlockNumber) throw notShown();
   if (!isTaken) throw new PaymentRefused(failure);
   // The next request is judged by the settlement, from a server that shows it; one that is too old never is.
   if (isFree && !isForgotten(reviewed, parts)) throw notShown();
-  const moved = await (payment.kind === 'permit2'
-    ? findPermitMove({ ...reviewed, payment }, parts, head)
-    : findAuthorizationMove({ ...reviewed, payment }, parts, head));
+  const moved = await findMove(reviewed, parts, head);
   if (moved === null) throw new PaymentRefused(failure);
   const { settlement, headBlockNumber, isSignedSo, facts } = moved;
   // A block that is replaced gives the money back, so it is neither served nor recorded yet.
@@ -115,10 +98,8 @@ export async function reviewRefusal(
 }
 
 /** It expired before the ledger's memory begins, so it is refused before its nonce is read. */
-function isForgotten({ payment, nowMs }: Reviewed<SignedPayment>, { rules }: ReviewParts): boolean {
-  const validBefore =
-    payment.kind === 'permit2' ? payment.permit2Authorization.deadline : payment.authorization.validBefore;
-  return Number(validBefore) * 1000 < nowMs - rules.memoryMs;
+function isForgotten({ payment, nowMs }: Reviewed, { rules }: ReviewParts): boolean {
+  return Number(validityOf(payment).validBefore) * 1000 < nowMs - rules.memoryMs;
 }
 
 /**
@@ -126,7 +107,7 @@ function isForgotten({ payment, nowMs }: Reviewed<SignedPayment>, { rules }: Rev
  * that has it: one that lags behind, or has lost the block to a reorganisation, would show it as free.
  */
 async function readSent(
-  { deadlineMs, lookUps }: Reviewed<SignedPayment>,
+  { deadlineMs, lookUps }: Reviewed,
   { chain, sent: { job, txHashes } }: ReviewParts,
 ): Promise<Sighting | undefined> {
   if (job !== 'open') return undefined;
@@ -136,65 +117,24 @@ async function readSent(
   return shown;
 }
 
-function readNonce(
-  { terms: { asset }, payment, deadlineMs }: Reviewed<SignedPayment>,
-  { chain }: ReviewParts,
-  shown?: Sighting,
-): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
-  if (payment.kind === 'permit2') {
-    const { from: owner, nonce } = payment.permit2Authorization;
-    return chain.readPermitNonce({ owner, nonce }, deadlineMs, shown);
-  }
-  const { from: payer, nonce } = payment.authorization;
-  return chain.readNonce({ asset, payer, nonce }, deadlineMs, shown);
-}
-
-async function findAuthorizationMove(
-  { terms: { asset }, payment, nowMs, deadlineMs, lookUps: asker }: Reviewed<SignedAuthorization>,
+async function findMove(
+  { terms: { asset }, payment, nowMs, deadlineMs, lookUps: asker }: Reviewed,
   { chain, rules, sent }: ReviewParts,
   headBlockNumber: number,
 ): Promise<Moved | null> {
-  const { authorization } = payment;
-  const { to: payTo, value } = authorization;
-  const promised = { asset, payTo, authorization };
-  const lookUp = { promised, sent, asker, sinceMs: nowMs - rules.memoryMs, deadlineMs };
-  const use = await findAuthorizationUse(chain, lookUp, headBlockNumber);
-  const amountBaseUnits = BigInt(value);
-  if (use.outcome !== 'settled') {
-    if (use.outcome === 'cancelled' || use.txHash !== null || sent.job !== 'forgotten') return null;
-    const facts = { amountBaseUnits, detail: 'a relayer may have sent it, and its transaction is not found' };
-    return { settlement: null, headBlockNumber, isSignedSo: false, facts };
-  }
-  const signature = { kind: 'contract', bytes: bytesOf(payment), isWrapped: false, deployment: null } as const;
-  const { multicall3 } = rules;
-  const { data } = planTransfer(authorization, signature, { asset, multicall3, isDeployed: true });
-  const { minedAtMs } = use;
-  // At any byte, since it may be one of several calls, such as the one behind a wallet's deployment.
-  const isSignedSo = use.input.includes(data.slice('0x'.length));
-  return { settlement: use, headBlockNumber, isSignedSo, facts: { amountBaseUnits, minedAtMs } };
-}
-
-async function findPermitMove(
-  { terms: { asset }, payment, nowMs, deadlineMs, lookUps: asker }: Reviewed<SignedPermit>,
-  { chain, rules, sent }: ReviewParts,
-  headBlockNumber: number,
-): Promise<Moved | null> {
+  const method = chainMethods.of(payment);
   const promised = { asset, payTo: recipientOf(payment), payment };
   const lookUp = { promised, sent, asker, sinceMs: nowMs - rules.memoryMs, deadlineMs };
-  const use = await findPermitUse(chain, lookUp, headBlockNumber);
-  if (use.outcome === 'used') return null;
-  if (use.outcome !== 'settled') {
-    return { settlement: null, headBlockNumber, isSignedSo: false, facts: describeDoubtfulUse(use) };
+  const use = await method.findUse(chain, lookUp, headBlockNumber);
+  if (use.outcome === 'settled') {
+    const { amountBaseUnits, minedAtMs } = use;
+    const isSignedSo = method.isSignedIn(use, payment);
+    return { settlement: use, headBlockNumber, isSignedSo, facts: { amountBaseUnits, minedAtMs } };
   }
-  const { amountBaseUnits, minedAtMs } = use;
-  const { data } = planPermitTransfer({ ...payment, signature: bytesOf(payment) }, amountBaseUnits);
-  const isSignedSo = use.input.startsWith(data);
-  return { settlement: use, headBlockNumber, isSignedSo, facts: { amountBaseUnits, minedAtMs } };
-}
-
-/** The signature as it is sent for a contract: without the wrapper of EIP-6492. */
-function bytesOf({ signature }: SignedPayment): Hex {
-  return unwrapSignature(signature)?.bytes ?? signature;
+  if (use.outcome !== 'doubtful') return null;
+  // One that was used before the ledger's memory is in doubt only where a relayer may have sent it.
+  if (use.failure === 'payment_too_old' && sent.job !== 'forgotten') return null;
+  return { settlement: null, headBlockNumber, isSignedSo: false, facts: use.facts };
 }
 
 /**
@@ -203,7 +143,7 @@ function bytesOf({ signature }: SignedPayment): Hex {
  */
 async function refuse(
   failure: PaymentFailure,
-  { reviewed: { terms, payment }, facts }: { reviewed: Reviewed<SignedPayment>; facts: Moved['facts'] },
+  { reviewed: { terms, payment }, facts }: { reviewed: Reviewed; facts: Moved['facts'] },
   { ledger, rules }: ReviewParts,
 ): Promise<PaymentRefused> {
   const id = signedPaymentId(terms, payment);

@@ -1,6 +1,6 @@
 import type { SentPayment } from '@tollgate/chain';
 import type { PaymentId } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
 import type { PaymentSimulation, SignedPaymentTerms } from '@tollgate/transport';
 
 import type { LookUps } from '../limits/client-shares.js';
@@ -31,6 +31,8 @@ export interface SignedPaymentRules {
 export interface JudgingRules extends SignedPaymentRules {
   /** The transactions in which a relayer has sent it. */
   readSent: () => Promise<SentPayment>;
+  /** The accounts that settle here, in lower case. */
+  readRelayers: () => Promise<ReadonlySet<Hex>>;
 }
 
 /** The transaction that settled a signed payment. */
@@ -47,10 +49,10 @@ export interface PromisedPayment {
 }
 
 /** A signed payment to judge. */
-export interface Judged<SignedPayment> {
+export interface Judged<Payment extends SignedPayment = SignedPayment> {
   terms: SignedPaymentTerms;
-  payment: SignedPayment;
-  /** The EIP-712 domain separator of the contract that checks the signature: the token, or Permit2. */
+  payment: Payment;
+  /** The token's EIP-712 domain separator, under which the payers of some methods sign. */
   domainSeparator: Hex;
   nowMs: number;
   /** How long it must stay valid where its money has not moved. */
@@ -64,7 +66,7 @@ export interface SignedJudgement extends PromisedPayment {
   /** Null when the payment has not been sent yet. */
   settlement: SettlingTransaction | null;
   headBlockNumber: number;
-  /** The payer's balance, for an authorization that has not been sent. */
+  /** The payer's balance, for a payment that counts against it and has not been sent. */
   balanceBaseUnits?: bigint;
   /** Omitted when settling the payment requires a new simulation in any case. */
   simulation?: PaymentSimulation;

@@ -1,13 +1,6 @@
 import type { ChainReader, SentPayment } from '@tollgate/chain';
 import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger';
-import {
-  hashPermit2Domain,
-  payerOf,
-  recipientOf,
-  type Hex,
-  type PaymentFailure,
-  type SignedPayment,
-} from '@tollgate/protocol';
+import { payerOf, recipientOf, type Hex, type PaymentFailure, type SignedPayment } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 import type {
   EarlierSettlement,
@@ -18,6 +11,7 @@ import type {
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingRoom } from '../limits/waiting-room.js';
+import { verificationMethods } from '../methods/registry.js';
 import {
   describeDoubt,
   explainRefusal,
@@ -27,9 +21,8 @@ import {
   RETRY_AFTER_MS,
 } from '../refusals.js';
 import type { AcceptedAssets } from './accepted-assets.js';
-import { judgeAuthorization, TIME_TO_SETTLE_MS } from './authorization-rules.js';
 import { Exposure } from './exposure.js';
-import { judgePermit } from './permit-rules.js';
+import { judgeSignedPayment } from './judge-signed-payment.js';
 import { needsReview, reviewRefusal } from './review-refusal.js';
 import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
@@ -55,6 +48,9 @@ export interface SignedPaymentVerifierOptions extends RefundNotes {
 type NotAccepted = Extract<SignedPaymentVerdict, { outcome: 'refused' | 'unavailable' }>;
 type Claim = NonNullable<VerifySignedPaymentRequest['claim']>;
 
+/** A payment must stay valid this long at least, to leave time to settle it. */
+const TIME_TO_SETTLE_MS = 6_000;
+
 /** Failures after which the signature can move no more money, or what it moves is paid back. */
 const NONCE_IS_GONE: ReadonlySet<PaymentFailure> = new Set([
   'payment_used',
@@ -69,13 +65,11 @@ const NONCE_IS_GONE: ReadonlySet<PaymentFailure> = new Set([
  * for now.
  */
 export class SignedPaymentVerifier {
-  readonly #permit2Domain: Hex;
   readonly #exposure: Exposure;
 
   constructor(private readonly options: SignedPaymentVerifierOptions) {
     const mayStillMove = (unsent: Pick<VerifySignedPaymentRequest, 'terms' | 'payment'>) => this.#mayStillMove(unsent);
     this.#exposure = new Exposure({ chain: options.chain, mayStillMove });
-    this.#permit2Domain = hashPermit2Domain(options.assets.chainId);
   }
 
   /** Never throws because of a payer, the chain or Redis. */
@@ -88,7 +82,7 @@ export class SignedPaymentVerifier {
       const domainSeparator = assets.findDomain(request.terms);
       if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
       // Its payer would be refused for the seller's mistake, and may have paid before the mistake was made.
-      if (request.payment.kind === 'authorization' && assets.isMisnamed(request.terms.asset))
+      if (verificationMethods.of(request.payment).isOfTokenDomain && assets.isMisnamed(request.terms.asset))
         return unavailable('asset_misnamed');
       const judge = () => this.#judge(request, { domainSeparator, lookUps });
       verdict = await this.#accept(request, await waitingRoom.retry(request.clientAddress, request.deadlineMs, judge));
@@ -105,13 +99,9 @@ export class SignedPaymentVerifier {
   ): Promise<SignedJudgement> {
     const { chain, rules, readRelayers, ledger } = this.options;
     const leftMs = Math.max(validForMs, TIME_TO_SETTLE_MS);
-    const judged = { terms, nowMs: ledger.nowMs(), validForMs: leftMs, deadlineMs, lookUps };
-    const judging = { ...rules, readSent: () => this.#readSent(terms, payment) };
-    if (payment.kind === 'authorization') {
-      return judgeAuthorization({ ...judged, payment, domainSeparator }, judging, chain);
-    }
-    const ofPermits = { ...judged, payment, domainSeparator: this.#permit2Domain };
-    return judgePermit(ofPermits, { ...judging, readRelayers }, chain);
+    const judged = { terms, payment, domainSeparator, nowMs: ledger.nowMs(), validForMs: leftMs, deadlineMs, lookUps };
+    const judging = { ...rules, readRelayers, readSent: () => this.#readSent(terms, payment) };
+    return judgeSignedPayment(judged, judging, chain);
   }
 
   async #accept(request: VerifySignedPaymentRequest, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
@@ -131,7 +121,7 @@ export class SignedPaymentVerifier {
     // concerns it.
     const unsent = { blockNumber: headBlockNumber + 1, minedAtMs: ledger.nowMs() };
     const { blockNumber, minedAtMs } = judgement.settlement ?? unsent;
-    const isCounted = payment.kind === 'authorization' && balanceBaseUnits !== undefined;
+    const isCounted = balanceBaseUnits !== undefined;
     const open = isCounted ? await this.#exposure.open({ terms, payment }, { balanceBaseUnits, deadlineMs }) : null;
     if (open === 'payer_busy') return unavailable(open);
     if (open === 'balance_too_low') throw new PaymentRefused(open);
@@ -198,7 +188,7 @@ export class SignedPaymentVerifier {
     } catch {
       return unavailable('journal_unavailable');
     }
-    const isDoubtful = error instanceof PaymentRefused && needsReview(error);
+    const isDoubtful = error instanceof PaymentRefused && needsReview(error, payment);
     if (!isDoubtful) return verdict;
     try {
       return await this.#review(verdict.failure, signed, lookUps);

@@ -1,6 +1,6 @@
-import { findPermitTransfers, type Receipt } from '@tollgate/chain';
+import { findCauses, type Receipt } from '@tollgate/chain';
 import type { PaymentId } from '@tollgate/ledger';
-import { findAuthorizations, listTransfers, type Hex, type LockedTransfer } from '@tollgate/protocol';
+import { listTransfers, type Hex, type LockedTransfer } from '@tollgate/protocol';
 
 import { PaymentRefused } from '../refusals.js';
 
@@ -28,40 +28,27 @@ export interface FoundPayments {
 }
 
 /**
- * The payments in the receipt. Refuses `transfer_missing` if there are none, and `belongs_to_permit` when Permit2
- * payments made all of them: a permit is redeemed by its signed payload, not by its transaction.
+ * The payments in the receipt, each under the name that its logs give it. Refuses `transfer_missing` if there are none,
+ * and `belongs_to_permit` when permits made all of them: the logs do not name a permit, so it is redeemed by its signed
+ * payload, not by its transaction.
  */
-export function findPayments(receipt: Receipt, terms: TransferTerms): FoundPayments {
-  const nonces = findAuthorizations(receipt.logs, terms.asset);
-  const permits = findPermitTransfers(receipt.logs, terms.asset);
+export function findPayments({ logs, txHash }: Receipt, terms: TransferTerms): FoundPayments {
+  const { chainId, payTo, leastBaseUnits } = terms;
+  const causes = findCauses(logs, terms);
   let isOfPermit = false;
-  const received = listTransfers(receipt.logs, terms.asset).flatMap(({ position, ...transfer }): Payment[] => {
-    if (transfer.to !== terms.payTo) return [];
-    if (permits.has(position)) {
+  const received = listTransfers(logs, terms.asset).flatMap(({ position, ...transfer }): Payment[] => {
+    if (transfer.to !== payTo) return [];
+    const cause = causes.get(position);
+    if (cause?.id === null) {
       isOfPermit = true;
       return [];
     }
-    return [{ ...transfer, id: namePayment(terms, receipt.txHash, position, transfer.from, nonces.get(position)) }];
+    // The index counts from the transaction's first log, not from the block's: a transaction that moves to another block
+    // keeps it, and so cannot be spent twice under two ids.
+    return [{ ...transfer, id: cause?.id ?? { kind: 'transfer', chainId, txHash, logIndex: position } }];
   });
   if (received.length === 0) throw new PaymentRefused(isOfPermit ? 'belongs_to_permit' : 'transfer_missing');
-  return { received, enough: received.filter((payment) => payment.amountBaseUnits >= terms.leastBaseUnits) };
-}
-
-/**
- * The index in a payment's id counts from the transaction's first log, not from the block's: a transaction that moves
- * to another block keeps it, and so cannot be spent twice under two ids.
- */
-function namePayment(
-  terms: TransferTerms,
-  txHash: Hex,
-  position: number,
-  from: Hex,
-  nonce: Hex | undefined,
-): PaymentId {
-  const { chainId, asset } = terms;
-  return nonce === undefined
-    ? { kind: 'transfer', chainId, txHash, logIndex: position }
-    : { kind: 'authorization', chainId, asset, from, nonce };
+  return { received, enough: received.filter(({ amountBaseUnits }) => amountBaseUnits >= leastBaseUnits) };
 }
 
 /** The lock of each locked payment: that at the same place among those of its recipient and amount. Null: unknown. */

@@ -1,5 +1,5 @@
 import { type ChainReader, ReceiptTooLargeError, ShortMemory, type Sighting } from '@tollgate/chain';
-import { hashRetryKey, locatePayment, type ClaimResult, type Ledger } from '@tollgate/ledger';
+import { hashRetryKey, isSignedId, locatePayment, type ClaimResult, type Ledger } from '@tollgate/ledger';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/transport';
 
@@ -134,7 +134,7 @@ export class PaymentVerifier {
     });
     if (result.outcome === 'used' || result.outcome === 'conflict') {
       // The hash of a shared settlement is public, and the ledger is asked for each of its payments.
-      const tried = countAuthorizations(judgement);
+      const tried = judgement.payments.filter(({ id }) => isSignedId(id)).length;
       if (tried > 1) lookUps.foundNothing(tried);
     }
     return this.#toVerdict(result, judgement);
@@ -221,10 +221,6 @@ export function isAgreed(
 ): boolean {
   const names = ['chainId', 'asset', 'payTo'] as const;
   return names.every((name) => terms[name] === request[name]);
-}
-
-function countAuthorizations({ payments }: TransactionJudgement): number {
-  return payments.filter(({ id }) => id.kind === 'authorization').length;
 }
 
 function findJudged({ payments }: TransactionJudgement, id: JudgedPayment['id']): JudgedPayment {

@@ -1,4 +1,4 @@
-import type { TransferAuthorization } from '../signed/signed-payment.js';
+import type { TransferAuthorization } from '../methods/eip3009/authorization.js';
 import type { Hex } from '../wire/hex.js';
 import {
   listTransfers,

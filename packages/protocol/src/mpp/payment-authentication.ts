@@ -1,7 +1,8 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
-import { parseSignedPayment, type SignedPayment } from '../signed/signed-payment.js';
+import type { SignedPayment } from '../methods/registry.js';
+import { parseSignedPayment } from '../methods/signed-payment.js';
 import { encodeBase64Url } from '../wire/base64.js';
 import { canonicalJson } from '../wire/canonical-json.js';
 import { isHash, type Hex } from '../wire/hex.js';

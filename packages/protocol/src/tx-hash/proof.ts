@@ -1,4 +1,5 @@
-import { parseSignedPayment, type SignedPayment } from '../signed/signed-payment.js';
+import { findShownMethod, type SignedPayment } from '../methods/registry.js';
+import { parseSignedPayment } from '../methods/signed-payment.js';
 import { isHash, isHexBytes, type Hex } from '../wire/hex.js';
 import { decodeJsonHeader, encodeJsonHeader } from '../wire/json-header.js';
 import { isRecord, ownField, type JsonRecord } from '../wire/json-record.js';
@@ -83,7 +84,7 @@ export function parseTransactionPayload(value: unknown): PaymentProof['payload']
  */
 export function isSignedPayload(payload: unknown): boolean {
   if (!isRecord(payload)) return false;
-  const isSigned = ['authorization', 'permit2Authorization'].some((name) => ownField(payload, name) !== undefined);
+  const isSigned = findShownMethod(payload) !== null;
   if (!isSigned || ownField(payload, 'txHash') === undefined) return isSigned;
   return refuse('malformed_proof', 'is both a transaction and a signed payment', 'Send one of them.');
 }

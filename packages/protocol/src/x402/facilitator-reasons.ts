@@ -1,4 +1,4 @@
-import type { SignedPayment } from '../signed/signed-payment.js';
+import type { SignedPayment } from '../methods/registry.js';
 import type { PaymentFailure } from '../wire/payment-error.js';
 
 interface FacilitatorReason {

@@ -1,4 +1,5 @@
-import { parseSignedPayment, type SignedPayment } from '../signed/signed-payment.js';
+import type { SignedPayment } from '../methods/registry.js';
+import { parseSignedPayment } from '../methods/signed-payment.js';
 import { isRecord, ownField, type JsonRecord } from '../wire/json-record.js';
 import { PaymentError } from '../wire/payment-error.js';
 import { parseRequirementTerms, type RequirementTerms } from './requirements.js';

@@ -1,4 +1,5 @@
-import { parseSignedPayment, type SignedPayment } from '../signed/signed-payment.js';
+import type { SignedPayment } from '../methods/registry.js';
+import { parseSignedPayment } from '../methods/signed-payment.js';
 import { isSignedPayload, parseTransactionPayload, type PaymentProof } from '../tx-hash/proof.js';
 import { decodeJsonHeader } from '../wire/json-header.js';
 import { isRecord, ownField } from '../wire/json-record.js';

@@ -1,0 +1,13 @@
+import type { ChainMethod } from './chain-method.js';
+import { eip3009 } from './eip3009/method.js';
+import { MethodTable } from './method-table.js';
+import { permit2 } from './permit2/method.js';
+
+// What other layers use of one method alone.
+export { askAboutAuthorization } from './eip3009/authorization-view.js';
+export type { AuthorizationQuestion, DeployingRoute, SettlementRoute } from './eip3009/authorization-view.js';
+export { planTransfer } from './eip3009/plan-transfer.js';
+export { planPermitTransfer, PROXIES } from './permit2/permit-proxy.js';
+export { askAboutPermit, type PermitQuestion, type PermitView } from './permit2/permit-view.js';
+
+export const chainMethods = new MethodTable<ChainMethod>([eip3009, permit2]);

@@ -1,0 +1,110 @@
+import {
+  askAboutAuthorization,
+  type AuthorizationQuestion,
+  type ChainReader,
+  type DeployingRoute,
+  deploymentOf,
+  type PayerSignature,
+  planTransfer,
+  readPayerSignature,
+  type SettlementRoute,
+  splitSignature,
+} from '@tollgate/chain';
+import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
+
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from '../../signed/contract-signatures.js';
+import type { Judged, SignedPaymentRules } from '../../signed/signed-judgement.js';
+import { assertExactAmount, assertRecipient } from '../terms-rules.js';
+import type { Looked, VerificationMethod } from '../verification-method.js';
+
+export const eip3009: VerificationMethod<SignedAuthorization> = {
+  kind: 'authorization',
+  isOfTokenDomain: true,
+  isCounted: true,
+  assertTerms({ authorization: { to, value } }, { payTo, priceBaseUnits }) {
+    assertRecipient(to, payTo);
+    assertExactAmount(value, priceBaseUnits);
+  },
+  look: askToken,
+  approval: null,
+};
+
+/**
+ * Reads the state of the payment, and finds out whose signature it has. A signature of an account's form is first put
+ * to the token as such: if that would settle, the token has accepted it, and recovering the key here, the most
+ * expensive step, would add nothing.
+ */
+async function askToken(
+  judged: Judged<SignedAuthorization>,
+  rules: SignedPaymentRules,
+  chain: ChainReader,
+): Promise<Looked> {
+  const { payment } = judged;
+  const supposed = splitSignature(payment.signature);
+  const asked = supposed && (await ask(judged, rules, chain, supposed));
+  if (asked?.view.wouldSettle && !asked.view.isNonceTaken) return asked;
+  const signer = {
+    hash: hashOf(judged),
+    payer: payment.authorization.from,
+    factories: rules.deployments.factoriesFor(judged.terms),
+  };
+  const signature = readPayerSignature(payment.signature, signer);
+  return asked && signature.kind === 'account' ? asked : ask(judged, rules, chain, signature);
+}
+
+async function ask(
+  judged: Judged<SignedAuthorization>,
+  rules: SignedPaymentRules,
+  chain: ChainReader,
+  signature: PayerSignature,
+): Promise<Looked> {
+  const { payment, deadlineMs, lookUps } = judged;
+  const question = planQuestion(judged, rules, signature);
+  const asked = askAboutAuthorization(question);
+  const { route, deployingRoute } = question;
+  const factory = deployingRoute?.deployment.to ?? null;
+  if (signature.kind === 'account') {
+    const view = await chain.ask(asked, deadlineMs);
+    return { signature, view, settlement: route.settlement, factory };
+  }
+  const signed = { signer: question.payer, hash: hashOf(judged), signature: payment.signature };
+  assertMayAsk(chain, lookUps, signed);
+  const view = await chain.ask(asked, deadlineMs, lookUps);
+  rememberAnswer(chain, signed, view);
+  const { settlement } = view.hasPayerCode ? route : (deployingRoute ?? route);
+  return { signature, view, settlement, factory };
+}
+
+function hashOf({ payment, domainSeparator }: Judged<SignedAuthorization>): Hex {
+  return hashTransferAuthorization(payment.authorization, domainSeparator);
+}
+
+function planQuestion(
+  judged: Judged<SignedAuthorization>,
+  { multicall3, settleGasCap, deployments }: SignedPaymentRules,
+  signature: PayerSignature,
+): AuthorizationQuestion {
+  const { terms, payment } = judged;
+  const { authorization } = payment;
+  const { from: payer, nonce } = authorization;
+  const signed = signature.kind === 'contract' ? { payer, hash: hashOf(judged), signature } : null;
+  const planRoute = (isDeployed: boolean): SettlementRoute => {
+    const check = signed && planSignatureCheck(signed, { multicall3, isDeployed });
+    return {
+      settlement: {
+        ...planTransfer(authorization, signature, { asset: terms.asset, multicall3, isDeployed }),
+        gas: isDeployed ? settleGasCap : deployments.gasCap,
+      },
+      signatureCheck: check,
+    };
+  };
+  const deployment = deploymentOf(signature);
+  const deployingRoute: DeployingRoute | null = deployment && { ...planRoute(false), deployment };
+  return {
+    asset: terms.asset,
+    payer,
+    nonce,
+    route: planRoute(true),
+    deployingRoute,
+  };
+}

@@ -1,0 +1,60 @@
+import { isAddress, lowerHex, type Hex } from '../../wire/hex.js';
+import { ownField } from '../../wire/json-record.js';
+import { PaymentError } from '../../wire/payment-error.js';
+import { parseObjectField, refuseSignedField } from '../signed-fields.js';
+import type { SignableOffer, SignedMethod } from '../signed-method.js';
+import { createPermit2Transfer, parsePermit2Authorization, type Permit2Transfer } from './permit.js';
+import { createPermit2TypedData, hashPermit2Domain, hashPermit2Transfer } from './signing.js';
+
+type Terms = { kind: 'permit2' } & Permit2Transfer;
+
+interface PermitForms {
+  terms: Terms;
+  toSign: Terms;
+  /** One nonce of a payer, as decimal text; it is used once, whatever the token and amount. */
+  id: { kind: 'permit2'; chainId: number; owner: Hex; nonce: string };
+}
+
+/** Permit2: a contract that the payer has approved moves the amount, or what was used of it. */
+export const permit2: SignedMethod<PermitForms> = {
+  kind: 'permit2',
+  title: 'Permit2',
+  noun: 'a permit',
+  payloadField: 'permit2Authorization',
+  schemes: ['exact', 'upto'],
+  versions: [2],
+  id: { prefix: 'permit', slot: 'permit', fields: { owner: 'address', nonce: 'decimal' }, payer: 'owner', asset: null },
+  parse(payload) {
+    const transfer = parsePermit2Authorization(parseObjectField(payload, 'permit2Authorization'));
+    const scheme = ownField(payload, 'scheme');
+    if (scheme !== undefined && scheme !== transfer.scheme) return refuseSignedField('scheme', `"${transfer.scheme}"`);
+    return { kind: 'permit2', ...transfer };
+  },
+  payerOf: ({ permit2Authorization }) => permit2Authorization.from,
+  recipientOf: ({ permit2Authorization }) => permit2Authorization.witness.to,
+  amountOf: ({ permit2Authorization }) => permit2Authorization.permitted.amount,
+  validityOf: ({ permit2Authorization: { witness, deadline } }) => ({
+    validAfter: witness.validAfter,
+    validBefore: deadline,
+  }),
+  // Permit2 accepts it in a block of exactly its last second.
+  endOf: ({ permit2Authorization }) => Number(permit2Authorization.deadline) + 1,
+  schemeOf: ({ scheme }) => scheme,
+  nonceOf: ({ permit2Authorization }) => permit2Authorization.nonce,
+  idOf({ permit2Authorization: { from: owner, nonce } }, { chainId }) {
+    return { kind: 'permit2', chainId, owner, nonce };
+  },
+  create: (terms, offer) => ({ kind: 'permit2', ...createPermit2Transfer(terms, readFacilitator(offer)) }),
+  parseToSign: (terms) => terms,
+  termsOf: (toSign) => toSign,
+  typedDataOf: createPermit2TypedData,
+  hash: (toSign, chainId) => hashPermit2Transfer(toSign, hashPermit2Domain(chainId)),
+};
+
+/** The account that alone may settle a metered payment; null for scheme `exact`. */
+function readFacilitator({ scheme, extra }: SignableOffer): Hex | null {
+  if (scheme !== 'upto') return null;
+  const { facilitatorAddress } = extra;
+  if (isAddress(facilitatorAddress)) return lowerHex(facilitatorAddress);
+  throw new PaymentError('cannot_pay', 'The offer names no facilitator that may settle the payment.');
+}

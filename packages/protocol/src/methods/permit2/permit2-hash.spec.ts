@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { domainSeparator, hashTypedData, type TypedDataDomain } from 'viem';
+
+import type { Hex } from '../../wire/hex.js';
+import { parsePermit2Authorization, PERMIT2_ADDRESS } from './permit.js';
+import { hashPermit2Domain, hashPermit2Transfer } from './signing.js';
+
+const PERMIT = [
+  { name: 'permitted', type: 'TokenPermissions' },
+  { name: 'spender', type: 'address' },
+  { name: 'nonce', type: 'uint256' },
+  { name: 'deadline', type: 'uint256' },
+  { name: 'witness', type: 'Witness' },
+] as const;
+const TokenPermissions = [
+  { name: 'token', type: 'address' },
+  { name: 'amount', type: 'uint256' },
+] as const;
+const [to, facilitator, validAfter] = [
+  { name: 'to', type: 'address' },
+  { name: 'facilitator', type: 'address' },
+  { name: 'validAfter', type: 'uint256' },
+] as const;
+
+const address = fc
+  .uint8Array({ minLength: 20, maxLength: 20 })
+  .map((data): Hex => `0x${Buffer.from(data).toString('hex')}`);
+const uint = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+const chainIds = fc.nat().map((number) => number + 1);
+const permits = fc.record({
+  from: address,
+  permitted: fc.record({ token: address, amount: uint }),
+  spender: address,
+  nonce: uint,
+  deadline: uint,
+});
+const domainOf = (chainId: number): TypedDataDomain => ({
+  name: 'Permit2',
+  chainId,
+  verifyingContract: PERMIT2_ADDRESS,
+});
+
+/** The numbers as text, as payers send them. */
+const sent = (permit: object): Record<string, unknown> =>
+  JSON.parse(
+    JSON.stringify(permit, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
+  ) as Record<string, unknown>;
+
+describe('the hash of a Permit2 transfer is the EIP-712 hash that another implementation computes,', () => {
+  it('under scheme exact', () => {
+    const witnesses = fc.record({ to: address, validAfter: uint });
+    fc.assert(
+      fc.property(permits, witnesses, chainIds, (permit, witness, chainId) => {
+        const separator = hashPermit2Domain(chainId);
+        expect(separator).toBe(domainSeparator({ domain: domainOf(chainId) }));
+        const transfer = parsePermit2Authorization(sent({ ...permit, witness }));
+        expect(transfer.scheme).toBe('exact');
+        expect(hashPermit2Transfer(transfer, separator)).toBe(
+          hashTypedData({
+            domain: domainOf(chainId),
+            types: { PermitWitnessTransferFrom: PERMIT, TokenPermissions, Witness: [to, validAfter] },
+            primaryType: 'PermitWitnessTransferFrom',
+            message: { ...permit, witness },
+          }),
+        );
+      }),
+    );
+  });
+
+  it('under scheme upto', () => {
+    const witnesses = fc.record({ to: address, facilitator: address, validAfter: uint });
+    fc.assert(
+      fc.property(permits, witnesses, chainIds, (permit, witness, chainId) => {
+        const transfer = parsePermit2Authorization(sent({ ...permit, witness }));
+        expect(transfer.scheme).toBe('upto');
+        expect(hashPermit2Transfer(transfer, hashPermit2Domain(chainId))).toBe(
+          hashTypedData({
+            domain: domainOf(chainId),
+            types: { PermitWitnessTransferFrom: PERMIT, TokenPermissions, Witness: [to, facilitator, validAfter] },
+            primaryType: 'PermitWitnessTransferFrom',
+            message: { ...permit, witness },
+          }),
+        );
+      }),
+    );
+  });
+});

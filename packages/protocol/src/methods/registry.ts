@@ -1,0 +1,60 @@
+import type { Hex } from '../wire/hex.js';
+import { ownField, type JsonRecord } from '../wire/json-record.js';
+import { eip3009 } from './eip3009/method.js';
+import { permit2 } from './permit2/method.js';
+import type { MethodForms, SignedMethod } from './signed-method.js';
+
+/** One line a method. A payload that shows none of them is read as one of the first. */
+const METHODS = [eip3009, permit2] as const;
+
+type FormsOf<Method> = Method extends SignedMethod<infer Forms> ? Forms : never;
+type OwnMethods = { [Method in (typeof METHODS)[number] as Method['kind']]: FormsOf<Method> };
+
+/**
+ * The methods' forms by kind. A program that registers another method declares its forms:
+ * `declare module '@tollgate/protocol' { interface SignedMethods { mine: MyForms } }`.
+ */
+export interface SignedMethods extends OwnMethods {}
+
+type Forms = SignedMethods[keyof SignedMethods];
+/** What is signed, of any method. */
+export type SignedTerms = Forms['terms'];
+/** A payment that the payer signs and another account sends: no money moves before it is settled. */
+export type SignedPayment = SignedTerms & { signature: Hex };
+/** What a payer signs to pay, before it is signed: every field is text, so it can be stored as JSON. */
+export type PaymentToSign = Forms['toSign'];
+/** The id under which a signed payment is claimed. */
+export type SignedPaymentId = Forms['id'];
+export type AnySignedMethod = SignedMethod<Forms>;
+
+const list: AnySignedMethod[] = [...METHODS];
+const byKind = new Map<string, AnySignedMethod>(list.map((method) => [method.kind, method]));
+
+/** Adds a method; its forms must be declared in `SignedMethods`. */
+export function registerSignedMethod<Own extends MethodForms>(method: SignedMethod<Own>): void {
+  const added = method as unknown as AnySignedMethod;
+  list.push(added);
+  byKind.set(added.kind, added);
+}
+
+/** The method of a payment, its terms or its id. */
+export function signedMethodOf({ kind }: { readonly kind: keyof SignedMethods }): AnySignedMethod {
+  const method = byKind.get(kind);
+  if (method === undefined) throw new TypeError(`no method of signed payments has the kind ${kind}`);
+  return method;
+}
+
+/** All methods, those of the table first. */
+export const listSignedMethods = (): readonly AnySignedMethod[] => list;
+
+/**
+ * The method that a payload shows by the field of its terms; null where it shows none. Of two, the one that was added
+ * later: its parser refuses the other's field.
+ */
+export function findShownMethod(payload: JsonRecord): AnySignedMethod | null {
+  let shown: AnySignedMethod | null = null;
+  for (const method of list) {
+    if (ownField(payload, method.payloadField) !== undefined) shown = method;
+  }
+  return shown;
+}
