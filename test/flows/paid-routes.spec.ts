@@ -216,18 +216,6 @@ describe('paid routes', () => {
     expect([foreign.status, isReleased(foreign)]).toEqual([502, true]);
   });
 
-  it('let a payment be released five times and not more', async () => {
-    upstream.answer = (_, response) => response.writeHead(500).end();
-    const redeem = await buy('/v1/quotes/D');
-    for (let attempt = 1; attempt <= 5; attempt += 1) {
-      const failed = await redeem();
-      expect([failed.status, isReleased(failed)]).toEqual([500, true]);
-    }
-    const refused = await redeem();
-    expect([refused.status, refused.headers.get('X-Payment-Failure')]).toEqual([402, 'released_too_often']);
-    expect(upstream.requests).toHaveLength(5);
-  });
-
   it('let a payment find its upstream busy fifty times, and list it for a refund then', async () => {
     upstream.answer = (_, response) => response.writeHead(503, { 'retry-after': '0' }).end();
     const entriesOf = () => redis.keys('*:tx:*');
