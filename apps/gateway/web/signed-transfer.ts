@@ -82,9 +82,7 @@ function canMove(
   from: Hex,
   option: RequirementV2,
 ): Promise<boolean> {
-  return spender === null
-    ? takesAuthorizations(provider, from, option)
-    : hasAllowance(provider, from, spender, option);
+  return spender === null ? takesAuthorizations(provider, from, option) : hasAllowance(provider, from, spender, option);
 }
 
 /** Whether the contract may move the price. False where the wallet does not answer. */

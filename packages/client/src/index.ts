@@ -10,7 +10,7 @@ export { fetchWithPayment, payForResource } from './fetch/fetch-with-payment.js'
 export { PaymentNotAcceptedError } from './fetch/payment-not-accepted-error.js';
 export { createRpcTransport, type RpcTransportOptions } from './network/rpc-client.js';
 export type { AuthorizableRequirement, PermittableRequirement } from './methods/registry.js';
-export type { AuthorizationSigner, PermitSigner, SignedToken } from './methods/signers.js';
+export type { AuthorizationSigner, PermitSigner, SignedToken } from './account/signers.js';
 export type { TrustedAsset } from './offer/choose-requirement.js';
 export type { AuthorizableCharge, TransferableCharge } from './offer/charge-requirement.js';
 export type { Offer, SignableRequirement, TransferRequirement } from './offer/signable-requirement.js';

@@ -8,7 +8,7 @@ export { showPayment } from './fetch/create-payment-headers.js';
 export { redeemPaidRequest, type RedeemOptions } from './fetch/redeem-payment.js';
 export type { PaidResponse } from './fetch/paid-answer.js';
 export { EVERY_SIGNER, readPaymentState } from './methods/registry.js';
-export type { PaymentSigners } from './methods/signers.js';
+export type { PaymentSigners } from './account/signers.js';
 export { assertSecureUrl } from './network/assert-secure-url.js';
 export { parseJson, readChunks } from './network/read-body.js';
 export { readSystemCode } from './network/read-system-code.js';

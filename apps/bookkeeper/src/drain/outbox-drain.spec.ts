@@ -124,62 +124,66 @@ const STREAMS = [...Array.from({ length: BUCKETS }, (_, bucket) => bucketEventsK
 const BOOK = laneBookKey(LANE);
 
 // Prevents: one entry that any process of Redis's users can write stops all streams, for ever, while readiness says 200.
-it('books everything honest between hostile entries, in every stream, also after a restart', async () => {
-  const fixture = await BookkeeperFixture.start();
-  const { redis } = fixture;
-  let [honest, hostile] = [0, 0];
-  const report = (stream: string): Promise<unknown> =>
-    redis.xadd(stream, '*', ...deliver(answered(transferId(++honest))).fields);
+it(
+  'books everything honest between hostile entries, in every stream, also after a restart',
+  async () => {
+    const fixture = await BookkeeperFixture.start();
+    const { redis } = fixture;
+    let [honest, hostile] = [0, 0];
+    const report = (stream: string): Promise<unknown> =>
+      redis.xadd(stream, '*', ...deliver(answered(transferId(++honest))).fields);
 
-  for (const stream of [...STREAMS, BOOK]) {
-    await report(stream);
-    const writing = redis.pipeline();
-    for (const fields of createHostile(1_000_000 + ++hostile)) writing.xadd(stream, '*', ...fields);
-    const huge = ['v', '1', 'facts', 'z'.repeat(stream === BOOK ? 400_000 : 10)];
-    for (const id of [`${Date.now() + 3_600_000}-${MOST}`, `${YEAR_9999_MS}-7`, `${BEYOND_DATES_MS}-0`])
-      writing.xadd(stream, id, ...huge);
-    await writing.exec();
-    await report(stream);
-    // After the last id that there is, Redis takes no entry.
-    await redis.xadd(stream, `${MOST}-${MOST}`, ...huge);
-    await expect(report(stream)).rejects.toThrow(/exhausted/);
-    honest -= 1;
-  }
-  await redis.sadd('tollgate:{lanes}:lanes', 'x', '\0', 'y'.repeat(9_000), NO_STREAM, `${NO_STREAM}:1`);
-  await redis.sadd('tollgate:{relayers}:lanes', LANE);
-  await redis.set(laneBookKey(NO_STREAM), 'no stream');
+    for (const stream of [...STREAMS, BOOK]) {
+      await report(stream);
+      const writing = redis.pipeline();
+      for (const fields of createHostile(1_000_000 + ++hostile)) writing.xadd(stream, '*', ...fields);
+      const huge = ['v', '1', 'facts', 'z'.repeat(stream === BOOK ? 400_000 : 10)];
+      for (const id of [`${Date.now() + 3_600_000}-${MOST}`, `${YEAR_9999_MS}-7`, `${BEYOND_DATES_MS}-0`])
+        writing.xadd(stream, id, ...huge);
+      await writing.exec();
+      await report(stream);
+      // After the last id that there is, Redis takes no entry.
+      await redis.xadd(stream, `${MOST}-${MOST}`, ...huge);
+      await expect(report(stream)).rejects.toThrow(/exhausted/);
+      honest -= 1;
+    }
+    await redis.sadd('tollgate:{lanes}:lanes', 'x', '\0', 'y'.repeat(9_000), NO_STREAM, `${NO_STREAM}:1`);
+    await redis.sadd('tollgate:{relayers}:lanes', LANE);
+    await redis.set(laneBookKey(NO_STREAM), 'no stream');
 
-  const isBooked = async (): Promise<boolean> => {
-    const [row] = await fixture.database.query<{ count: number }>(
-      `SELECT count(*) AS count FROM payments WHERE state = 'answered' AND substr(id, 9, 66) <= $1`,
-      [hashOf(honest)],
-    );
-    return row?.count === honest;
-  };
-  const expectAllBooked = async (url: string): Promise<void> => {
-    await waitFor('everything honest is booked', isBooked);
-    await waitFor('everything is acknowledged', async () => {
-      const waiting = await Promise.all([...STREAMS, BOOK].map((stream) => redis.xpending(stream, BOOK_GROUP)));
-      return waiting.every(([count]) => count === 0);
-    });
-    expect((await fetch(`${url}/health/ready`)).status).toBe(200);
-    expect(await fixture.database.query('SELECT 1 FROM gaps')).toEqual([]);
-  };
-  await expectAllBooked((await fixture.startBookkeeper()).url);
-  const answers = `SELECT count(*)::int AS count FROM payments WHERE state = 'answered' AND at > now()`;
-  expect(await fixture.database.query(answers)).toEqual([{ count: 0 }]);
+    const isBooked = async (): Promise<boolean> => {
+      const [row] = await fixture.database.query<{ count: number }>(
+        `SELECT count(*) AS count FROM payments WHERE state = 'answered' AND substr(id, 9, 66) <= $1`,
+        [hashOf(honest)],
+      );
+      return row?.count === honest;
+    };
+    const expectAllBooked = async (url: string): Promise<void> => {
+      await waitFor('everything honest is booked', isBooked);
+      await waitFor('everything is acknowledged', async () => {
+        const waiting = await Promise.all([...STREAMS, BOOK].map((stream) => redis.xpending(stream, BOOK_GROUP)));
+        return waiting.every(([count]) => count === 0);
+      });
+      expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+      expect(await fixture.database.query('SELECT 1 FROM gaps')).toEqual([]);
+    };
+    await expectAllBooked((await fixture.startBookkeeper()).url);
+    const answers = `SELECT count(*)::int AS count FROM payments WHERE state = 'answered' AND at > now()`;
+    expect(await fixture.database.query(answers)).toEqual([{ count: 0 }]);
 
-  await fixture.endBookkeepers();
-  const restarted = await fixture.startBookkeeper();
-  await expectAllBooked(restarted.url);
-  // The writers trim what is acknowledged: a stream that would take nothing more begins anew.
-  for (const stream of [...STREAMS, BOOK]) {
-    expect(await trimAcknowledged(redis, stream, BOOK_GROUP)).toBe(0);
-    await report(stream);
-  }
-  await expectAllBooked(restarted.url);
-  expect(restarted.app.get(OutboxDrain).otherKeys).toEqual([laneBookKey(NO_STREAM)]);
-  const positions = 'SELECT count(*)::int AS count FROM stream_positions WHERE milliseconds > $1';
-  expect(await fixture.database.query(positions, [YEAR_9999_MS])).toEqual([{ count: 0 }]);
-  await fixture.stop();
-}, HOSTILE_WITHIN_MS);
+    await fixture.endBookkeepers();
+    const restarted = await fixture.startBookkeeper();
+    await expectAllBooked(restarted.url);
+    // The writers trim what is acknowledged: a stream that would take nothing more begins anew.
+    for (const stream of [...STREAMS, BOOK]) {
+      expect(await trimAcknowledged(redis, stream, BOOK_GROUP)).toBe(0);
+      await report(stream);
+    }
+    await expectAllBooked(restarted.url);
+    expect(restarted.app.get(OutboxDrain).otherKeys).toEqual([laneBookKey(NO_STREAM)]);
+    const positions = 'SELECT count(*)::int AS count FROM stream_positions WHERE milliseconds > $1';
+    expect(await fixture.database.query(positions, [YEAR_9999_MS])).toEqual([{ count: 0 }]);
+    await fixture.stop();
+  },
+  HOSTILE_WITHIN_MS,
+);

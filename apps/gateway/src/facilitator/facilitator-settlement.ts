@@ -83,8 +83,7 @@ export class FacilitatorSettlement {
     if ('reason' in served) return this.#refuse(request, served.reason, served.message);
     const question = { requestId: asker.requestId, clientAddress: asker.clientAddress, ...served };
     const { payment } = served;
-    if (isMetered(payment) && served.terms.priceBaseUnits === '0')
-      return this.#settleNothing(request, question);
+    if (isMetered(payment) && served.terms.priceBaseUnits === '0') return this.#settleNothing(request, question);
     if (asker.key === null) this.#assertFree(request.requirement);
     // Counted, so that the process does not end before a settled payment is committed.
     this.inFlight.enter();
@@ -145,10 +144,7 @@ export class FacilitatorSettlement {
   }
 
   /** Reports a charge of zero as settled: there is no transaction and no gas, and the signature stays valid. */
-  async #settleNothing(
-    request: FacilitatorRequest,
-    question: SignedPaymentQuestion,
-  ): Promise<SettleReply> {
+  async #settleNothing(request: FacilitatorRequest, question: SignedPaymentQuestion): Promise<SettleReply> {
     const terms = { ...question.terms, priceBaseUnits: signedAmountOf(question.payment) };
     const verdict = await this.payments.look({ ...question, terms });
     if (verdict.outcome === 'unavailable') throw this.counters.unavailable(verdict.retryAfterMs);

@@ -5,9 +5,9 @@ import { refusal, type Interception } from '../../../../test/harness/network/rpc
 import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { expectFailure, useChain, useProxy } from '../../test/set-up.js';
-import type { SignedTransaction } from './signed-transaction.js';
 import { createWallet, type WalletOptions } from './create-wallet.js';
 import { signAndSend } from './send.js';
+import type { SignedTransaction } from './signed-transaction.js';
 import type { Account, Call } from './wallet.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';

@@ -10,14 +10,14 @@ import {
   type TransactionSerialized,
 } from 'viem';
 
-import { createSigners, type AuthorizationSigner, type PermitSigner } from '../methods/signers.js';
 import { createWalletUnavailable, explainNodeRefusal, isUnanswered, lookUp } from '../network/rpc-failure.js';
-import type { SignedTransaction } from './signed-transaction.js';
 import { findNonceUse, type NonceUse } from './find-nonce-use.js';
 import { takeNonce, type NonceSource } from './next-nonce.js';
 import { pollReceipt } from './poll-receipt.js';
 import { quoteCall, type Quote } from './quote-call.js';
 import { sendBytes, type BytesAnswer } from './send-bytes.js';
+import type { SignedTransaction } from './signed-transaction.js';
+import { createSigners, type AuthorizationSigner, type PermitSigner } from './signers.js';
 import type { Account, Call, Confirmation } from './wallet.js';
 
 interface RpcAccountOptions extends Omit<NonceSource, 'address'> {

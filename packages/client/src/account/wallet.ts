@@ -1,10 +1,10 @@
 import type { Hex } from '@tollgate/protocol';
 import type { TransactionReceipt } from 'viem';
 
-import type { WalletSigners } from '../methods/signers.js';
-import type { SignedTransaction } from './signed-transaction.js';
 import type { NonceUse } from './find-nonce-use.js';
 import type { PollLimits } from './read-at-block.js';
+import type { SignedTransaction } from './signed-transaction.js';
+import type { WalletSigners } from './signers.js';
 
 /** Signing, sending and waiting are separate, so that the signed bytes can be stored before they are sent. */
 export interface Wallet extends WalletSigners {

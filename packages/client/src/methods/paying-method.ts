@@ -1,9 +1,8 @@
 import type { Hex, JsonRecord, PaymentError, RequirementTerms, SignedMethods, SignedPayment } from '@tollgate/protocol';
 import type { PublicClient } from 'viem';
 
+import type { WalletReads, WalletSigners } from '../account/signers.js';
 import type { Wallet } from '../account/wallet.js';
-import type { ChosenRequirement } from '../offer/choose-requirement.js';
-import type { WalletReads, WalletSigners } from './signers.js';
 
 /** A requirement of x402 that is paid by a signature: the payer sends no transaction. */
 export interface SignedRequirement {
@@ -17,6 +16,13 @@ export interface SignedRequirement {
   asset: Hex;
   /** Version 2: `accepted`, `resource` and `extensions`, which are sent back. */
   sent: JsonRecord;
+}
+
+/** An offer within the payer's limits. */
+export interface Chosen<Requirement extends SignedRequirement> {
+  requirement: Requirement;
+  asset: { decimals: number };
+  amountBaseUnits: bigint;
 }
 
 /** What of an offer says how it is signed. */
@@ -50,9 +56,9 @@ export interface PayingMethod<Kind extends keyof SignedMethods, Requirement exte
    * Why the wallet cannot pay an offer, as far as that is known before it signs; null if it can.
    * @throws PaymentError `wallet_unavailable` when the chain cannot be read
    */
-  findProblem?(context: ReadingContext, chosen: ChosenRequirement<Requirement>): Promise<PaymentError | null>;
+  findProblem?(context: ReadingContext, chosen: Chosen<Requirement>): Promise<PaymentError | null>;
   /** Sends what must be mined before the payment is signed. @throws any error of the sending */
-  prepare?(context: PayingContext, chosen: ChosenRequirement<Requirement>, signal: AbortSignal | null): Promise<void>;
+  prepare?(context: PayingContext, chosen: Chosen<Requirement>, signal: AbortSignal | null): Promise<void>;
   /** @throws PaymentError `cannot_pay` for a wallet without the signer */
   sign(wallet: WalletSigners, payment: SignedMethods[Kind]['toSign']): Promise<SignedPayment>;
   /** Whether it can never move tokens, as a final block shows; undefined for a wallet without the signer. */

@@ -1,11 +1,11 @@
 import type { PaymentToSign, SignedMethods } from '@tollgate/protocol';
 import type { PublicClient } from 'viem';
 
-import { eip3009, type AuthorizableRequirement } from './eip3009/method.js';
+import { readStateOf } from '../account/payment-state.js';
+import type { PaymentSigners } from '../account/signers.js';
+import { payByEip3009, type AuthorizableRequirement } from './eip3009/method.js';
 import type { PayingMethod } from './paying-method.js';
-import { readStateOf } from './payment-state.js';
-import { permit2, type PermittableRequirement } from './permit2/method.js';
-import type { PaymentSigners } from './signers.js';
+import { payByPermit2, type PermittableRequirement } from './permit2/method.js';
 
 export type { AuthorizableRequirement, PermittableRequirement };
 /** What a server of x402 offers that a signature pays. */
@@ -13,7 +13,7 @@ export type X402Requirement = AuthorizableRequirement | PermittableRequirement;
 export type AnyPayingMethod = PayingMethod<keyof SignedMethods, X402Requirement>;
 
 /** One line a method, the usual one of a scheme first. */
-const METHODS: readonly AnyPayingMethod[] = [eip3009, permit2];
+const METHODS: readonly AnyPayingMethod[] = [payByEip3009, payByPermit2];
 
 export const listPayingMethods = (): readonly AnyPayingMethod[] => METHODS;
 

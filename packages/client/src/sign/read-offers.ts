@@ -8,16 +8,11 @@ import {
   signedMethodOf,
 } from '@tollgate/protocol';
 
+import type { PaymentSigners } from '../account/signers.js';
 import { listPayingMethods, type X402Requirement } from '../methods/registry.js';
-import type { PaymentSigners } from '../methods/signers.js';
 import { readCharges } from '../offer/charge-requirement.js';
 import { readChallengeBody } from '../offer/read-challenge.js';
-import {
-  isSignable,
-  methodOfOffer,
-  parseSignableRequirement,
-  type Offer,
-} from '../offer/signable-requirement.js';
+import { isSignable, methodOfOffer, parseSignableRequirement, type Offer } from '../offer/signable-requirement.js';
 
 /** As many as the challenges of transfers may have. */
 const MAX_REQUIREMENTS = 32;
@@ -91,8 +86,7 @@ export async function readOffers(
   signers: PaymentSigners,
   { timeoutMs, prefersSignatures, sendsAuthorization = false }: OfferTerms,
 ): Promise<Offers> {
-  const canSign = (offer: Offer): boolean =>
-    !isSignable(offer) || signers[methodOfOffer(offer).signer] !== undefined;
+  const canSign = (offer: Offer): boolean => !isSignable(offer) || signers[methodOfOffer(offer).signer] !== undefined;
   const { accepts: read, problems } = readCharges(response.headers.get('WWW-Authenticate'), sendsAuthorization);
   const charges = read.filter(canSign);
   const inOrder = (accepts: readonly Offer[]): Offers => ({
@@ -115,7 +109,9 @@ export async function readOffers(
     if (accepts.length > 0) return inOrder(accepts);
     if (signableV2 === null && read.length === 0 && problems.length === 0) throw error;
     throw new PaymentError('malformed_challenge', 'The payment challenge offers nothing that this client can pay.', {
-      hint: `It supports ${listPayingMethods().map(({ pays }) => pays).join(', ')}, and EVM charges of MPP.`,
+      hint: `It supports ${listPayingMethods()
+        .map(({ pays }) => pays)
+        .join(', ')}, and EVM charges of MPP.`,
       details: { problems },
     });
   }

@@ -1,4 +1,10 @@
-import { createDomainMissing, formatTokenAmount, IDEMPOTENCY_KEY, PaymentError, type SignedPayment } from '@tollgate/protocol';
+import {
+  createDomainMissing,
+  formatTokenAmount,
+  IDEMPOTENCY_KEY,
+  PaymentError,
+  type SignedPayment,
+} from '@tollgate/protocol';
 
 import { signAndSend } from '../account/send.js';
 import type { SignedTransaction } from '../account/signed-transaction.js';

@@ -1,20 +1,17 @@
 import type { Hex } from '../wire/hex.js';
 import { ownField, type JsonRecord } from '../wire/json-record.js';
-import { eip3009 } from './eip3009/method.js';
-import { permit2 } from './permit2/method.js';
+import { eip3009OnWire, type AuthorizationForms } from './eip3009/method.js';
+import { permit2OnWire, type PermitForms } from './permit2/method.js';
 import type { MethodForms, SignedMethod } from './signed-method.js';
-
-/** One line a method. A payload that shows none of them is read as one of the first. */
-const METHODS = [eip3009, permit2] as const;
-
-type FormsOf<Method> = Method extends SignedMethod<infer Forms> ? Forms : never;
-type OwnMethods = { [Method in (typeof METHODS)[number] as Method['kind']]: FormsOf<Method> };
 
 /**
  * The methods' forms by kind. A program that registers another method declares its forms:
  * `declare module '@tollgate/protocol' { interface SignedMethods { mine: MyForms } }`.
  */
-export interface SignedMethods extends OwnMethods {}
+export interface SignedMethods {
+  authorization: AuthorizationForms;
+  permit2: PermitForms;
+}
 
 type Forms = SignedMethods[keyof SignedMethods];
 /** What is signed, of any method. */
@@ -27,7 +24,8 @@ export type PaymentToSign = Forms['toSign'];
 export type SignedPaymentId = Forms['id'];
 export type AnySignedMethod = SignedMethod<Forms>;
 
-const list: AnySignedMethod[] = [...METHODS];
+/** One line a method. A payload that shows none of them is read as one of the first. */
+const list = [eip3009OnWire, permit2OnWire] as unknown as AnySignedMethod[];
 const byKind = new Map<string, AnySignedMethod>(list.map((method) => [method.kind, method]));
 
 /** Adds a method; its forms must be declared in `SignedMethods`. */

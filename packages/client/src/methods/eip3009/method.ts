@@ -1,7 +1,7 @@
 import { PaymentError } from '@tollgate/protocol';
 
+import { isAuthorizationUsed } from '../../account/authorization-signer.js';
 import type { PayingMethod, SignedRequirement } from '../paying-method.js';
-import { isAuthorizationUsed } from './authorization-signer.js';
 
 /** Paid by an EIP-3009 authorization. */
 export interface AuthorizableRequirement extends SignedRequirement {
@@ -10,7 +10,7 @@ export interface AuthorizableRequirement extends SignedRequirement {
   extra: { name: string; version: string };
 }
 
-export const eip3009: PayingMethod<'authorization', AuthorizableRequirement> = {
+export const payByEip3009: PayingMethod<'authorization', AuthorizableRequirement> = {
   kind: 'authorization',
   pays: 'offers of x402 of scheme "exact" by EIP-3009 that contain the EIP-712 domain of their asset',
   signer: 'authorizations',

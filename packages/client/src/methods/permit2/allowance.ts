@@ -1,15 +1,14 @@
 import { formatTokenAmount, parseTokenAmount, PaymentError, PERMIT2_ADDRESS, type Hex } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
+import type { PermitSigner } from '../../account/permit-signer.js';
 import { signAndSend } from '../../account/send.js';
 import { sleep } from '../../network/sleep.js';
-import type { ChosenRequirement } from '../../offer/choose-requirement.js';
-import type { PayingContext, SignedRequirement } from '../paying-method.js';
-import type { PermitSigner } from './permit-signer.js';
+import type { Chosen, PayingContext, SignedRequirement } from '../paying-method.js';
 
 const POLL_MS = 100;
 
-type Permittable = ChosenRequirement<SignedRequirement>;
+type Permittable = Chosen<SignedRequirement>;
 
 /** The allowance to give, in base units; null if it is too low for the payment. */
 function readOwnAllowance(

@@ -1,8 +1,8 @@
 import { isAddress, lowerHex, ownField, PaymentError, type Hex } from '@tollgate/protocol';
 
+import { isPermitUsed } from '../../account/permit-signer.js';
 import type { PayingMethod, SignedRequirement } from '../paying-method.js';
 import { ensureAllowance, findAllowanceProblem } from './allowance.js';
-import { isPermitUsed } from './permit-signer.js';
 
 /** Paid by Permit2. Under `upto` the amount is a maximum, and only the given facilitator may settle it. */
 export type PermittableRequirement = SignedRequirement &
@@ -11,7 +11,7 @@ export type PermittableRequirement = SignedRequirement &
     | { scheme: 'upto'; extra: { name: string | null; assetTransferMethod: 'permit2'; facilitatorAddress: Hex } }
   );
 
-export const permit2: PayingMethod<'permit2', PermittableRequirement> = {
+export const payByPermit2: PayingMethod<'permit2', PermittableRequirement> = {
   kind: 'permit2',
   pays: 'offers of "exact" and "upto" by Permit2',
   signer: 'permits',

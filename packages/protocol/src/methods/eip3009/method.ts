@@ -12,7 +12,7 @@ import {
 
 type Terms = Omit<SignedAuthorization, 'signature'>;
 
-interface AuthorizationForms {
+export interface AuthorizationForms {
   terms: Terms;
   /** The signature needs the token's EIP-712 domain. */
   toSign: Terms & { token: Omit<TokenDomain, 'chainId'> };
@@ -21,7 +21,7 @@ interface AuthorizationForms {
 }
 
 /** EIP-3009: the token itself moves the amount, once per nonce of the payer. */
-export const eip3009: SignedMethod<AuthorizationForms> = {
+export const eip3009OnWire: SignedMethod<AuthorizationForms> = {
   kind: 'authorization',
   title: 'EIP-3009',
   noun: 'an authorization',

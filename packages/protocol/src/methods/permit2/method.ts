@@ -9,7 +9,7 @@ import { createPermit2TypedData, hashPermit2Domain, hashPermit2Transfer } from '
 
 type Terms = { kind: 'permit2' } & Permit2Transfer;
 
-interface PermitForms {
+export interface PermitForms {
   terms: Terms;
   toSign: Terms;
   /** One nonce of a payer, as decimal text; it is used once, whatever the token and amount. */
@@ -17,7 +17,7 @@ interface PermitForms {
 }
 
 /** Permit2: a contract that the payer has approved moves the amount, or what was used of it. */
-export const permit2: SignedMethod<PermitForms> = {
+export const permit2OnWire: SignedMethod<PermitForms> = {
   kind: 'permit2',
   title: 'Permit2',
   noun: 'a permit',

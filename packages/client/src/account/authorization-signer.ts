@@ -6,9 +6,9 @@ import {
 } from '@tollgate/protocol';
 import { parseAbi, type LocalAccount, type PublicClient } from 'viem';
 
-import { readTokenDomain } from '../../account/read-token-domain.js';
-import { lookUp } from '../../network/rpc-failure.js';
-import { readStateOf } from '../payment-state.js';
+import { lookUp } from '../network/rpc-failure.js';
+import { readStateOf } from './payment-state.js';
+import { readTokenDomain } from './read-token-domain.js';
 
 /** A token, and the EIP-712 domain given for it. */
 export interface SignedToken {

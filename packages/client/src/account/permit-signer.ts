@@ -7,8 +7,8 @@ import {
 } from '@tollgate/protocol';
 import { erc20Abi, parseAbi, type LocalAccount, type PublicClient } from 'viem';
 
-import { lookUp } from '../../network/rpc-failure.js';
-import { readStateOf } from '../payment-state.js';
+import { lookUp } from '../network/rpc-failure.js';
+import { readStateOf } from './payment-state.js';
 
 /** Signs transfers by Permit2, and reads their state and the allowance of Permit2. */
 export interface PermitSigner {

@@ -1,10 +1,10 @@
 import type { LocalAccount, PublicClient } from 'viem';
 
-import { createAuthorizationSigner, type AuthorizationSigner } from './eip3009/authorization-signer.js';
-import { createPermitSigner, type PermitSigner } from './permit2/permit-signer.js';
+import { createAuthorizationSigner, type AuthorizationSigner } from './authorization-signer.js';
+import { createPermitSigner, type PermitSigner } from './permit-signer.js';
 
 export type { AuthorizationSigner, PermitSigner };
-export type { SignedToken } from './eip3009/authorization-signer.js';
+export type { SignedToken } from './authorization-signer.js';
 
 /** The parts of a wallet that sign, one a method. */
 export interface WalletSigners {
