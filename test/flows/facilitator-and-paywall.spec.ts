@@ -7,13 +7,12 @@ import {
   type VerifyResponse,
 } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
-import { encodeFunctionData, erc20Abi } from 'viem';
 
 import { presentV1, presentV2, readChallenge, readHeader } from '../../apps/gateway/test/present-payments.js';
 import { readProblem } from '../../apps/gateway/test/start-agents.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
-import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
+import { gainOf } from '../harness/payments/gain-of.js';
 import { useStack } from '../harness/stack/use-stack.js';
 
 const PRICE = '1000';
@@ -55,15 +54,7 @@ describe('one payment, at the facilitator and at the paywall', () => {
 
   const settle = (payment: SignedPayment, amount?: string) => ask<SettleResponse>('settle', payment, amount);
 
-  /** Runs the work, and returns the amount that it moved to the gateway's recipient. */
-  async function moved(work: () => Promise<void>): Promise<bigint> {
-    const { asset, payTo, rpcUrl } = stack().chain;
-    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [payTo] });
-    const read = async () => BigInt((await callRpc(rpcUrl, 'eth_call', [{ to: asset, data }, 'latest'])) as Hex);
-    const before = await read();
-    await work();
-    return (await read()) - before;
-  }
+  const moved = (work: () => Promise<unknown>) => gainOf(stack().chain, stack().chain.payTo, work);
 
   it('buys nothing at the paywall once the facilitator has settled it, in any form', async () => {
     const payment = await sign();

@@ -7,10 +7,10 @@ import { createWallet, fetchWithPayment, type PaymentEvent, type PaymentOptions 
 
 import { readChallenge, readHeader } from '../../apps/gateway/test/present-payments.js';
 import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
-import { readBalance } from '../../tools/devnet/chain/read-balance.js';
 import { approvePermit2 } from '../../tools/devnet/chain/sign-permit.js';
 import { startHttpTap, type HttpTap } from '../../tools/devnet/interop/http-tap.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
+import { gainOf } from '../harness/payments/gain-of.js';
 import { waitFor } from '../harness/retry.js';
 import { startUpstream } from './start-upstream.js';
 
@@ -62,12 +62,8 @@ describe('the paying client at a metered route', () => {
     const wallet = createWallet({ account: privateKey, rpcUrl, chainId });
     return fetchWithPayment(fetch, wallet, { assets, maxAmount: '0.01', ...change })(url());
   };
-  /** Runs the work, and returns the amount that it took from the payer. */
-  const spent = async ({ address }: DevnetAccount, work: () => Promise<unknown>): Promise<bigint> => {
-    const before = await readBalance(stack.chain, address);
-    await work();
-    return before - (await readBalance(stack.chain, address));
-  };
+  const spent = async ({ address }: DevnetAccount, work: () => Promise<unknown>) =>
+    -(await gainOf(stack.chain, address, work));
 
   it('pays the cost of its answer, not the maximum', async () => {
     const sum = await spent(payer, async () => {

@@ -63,28 +63,6 @@ describe('a payer that only signs', () => {
     expect(readHeader(paid, 'payment-receipt')).toMatchObject({ status: 'success', method: 'evm' });
   });
 
-  it('gets one answer for one authorization, however often it is presented at once', async () => {
-    const headers = presentV1(await sign());
-    const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(url(), { headers })));
-    const statuses = responses.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect(statuses.filter((status) => ![200, 402, 409].includes(status))).toEqual([]);
-  });
-
-  it.each<[string, Partial<TransferAuthorization>]>([
-    ['recipient_mismatch', { to: `0x${'11'.repeat(20)}` }],
-    ['amount_mismatch', { value: '999' }],
-    ['authorization_expired', { validBefore: String(Math.floor(Date.now() / 1000) - 10) }],
-  ])('is refused for %s', async (failure, changes) => {
-    expect(outcome(await fetch(url(), { headers: presentV1(await sign(changes)) }))).toEqual([402, failure]);
-  });
-
-  it('is refused for a signature of another account', async () => {
-    const payment = await sign();
-    const altered = { ...payment, authorization: { ...payment.authorization, validAfter: '1' } };
-    expect(outcome(await fetch(url(), { headers: presentV1(altered) }))).toEqual([402, 'signature_invalid']);
-  });
-
   it('is refused on another network', async () => {
     expect(outcome(await fetch(url(), { headers: presentV1(await sign(), 'base') }))).toEqual([402, 'wrong_network']);
   });

@@ -1,4 +1,10 @@
-import type { Hex, SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
+import {
+  type Hex,
+  type SignedAuthorization,
+  signedAmountOf,
+  type SignedPayment,
+  type TransferAuthorization,
+} from '@tollgate/protocol';
 import {
   type ComparedQuestion,
   RequestReplyClient,
@@ -12,6 +18,7 @@ import {
 } from '@tollgate/transport';
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem';
 
+import { waitFor } from '../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
 import { signAuthorization } from '../../../tools/devnet/chain/sign-authorization.js';
@@ -86,10 +93,10 @@ export class SettlementFixture {
   }
 
   createRequest(
-    payment: SignedAuthorization,
+    payment: SignedPayment,
     changes: Partial<ComparedQuestion<SettleSignedPaymentRequest>> = {},
   ): ComparedQuestion<SettleSignedPaymentRequest> {
-    const { value } = payment.authorization;
+    const value = signedAmountOf(payment);
     return {
       requestId: 'test',
       deadlineMs: Date.now() + ASK_MS,
@@ -109,7 +116,7 @@ export class SettlementFixture {
   }
 
   settle(
-    payment: SignedAuthorization,
+    payment: SignedPayment,
     changes: Partial<ComparedQuestion<SettleSignedPaymentRequest>> = {},
   ): Promise<SettlementResult> {
     return this.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, this.createRequest(payment, changes), {
@@ -118,7 +125,7 @@ export class SettlementFixture {
   }
 
   /** The check before a resource is produced; nothing is claimed. */
-  verify(payment: SignedPayment, terms: SettleSignedPaymentRequest['terms']): Promise<SignedPaymentVerdict> {
+  verify(payment: SignedPayment, terms = this.createRequest(payment).terms): Promise<SignedPaymentVerdict> {
     const deadlineMs = Date.now() + ASK_MS;
     const settings = this.#describeSettings();
     const asked = { requestId: 'test', deadlineMs, terms, payment, clientAddress: '127.0.0.1', claim: null, settings };
@@ -131,6 +138,30 @@ export class SettlementFixture {
 
   rpc(method: string, params: unknown[] = []): Promise<unknown> {
     return callRpc(this.chain.rpcUrl, method, params);
+  }
+
+  /** The number of transactions that the relayer has sent. */
+  async readSent(index = 0): Promise<number> {
+    return Number(await this.rpc('eth_getTransactionCount', [this.relayer(index).address, 'latest']));
+  }
+
+  /** Waits until this many transactions are in the pool. */
+  async waitForPool(count: number): Promise<void> {
+    await waitFor(`${count} transactions in the pool`, async () => {
+      const { pending } = (await this.rpc('txpool_status')) as { pending: Hex };
+      return Number(pending) >= count;
+    });
+  }
+
+  /** The last transaction that the next block would have, once it has one. */
+  async waitForTransaction(): Promise<Hex> {
+    let last: Hex | undefined;
+    await waitFor('a settlement in the pool', async () => {
+      const block = await this.rpc('eth_getBlockByNumber', ['pending', false]);
+      last = (block as { transactions: Hex[] }).transactions.at(-1);
+      return last !== undefined;
+    });
+    return last!;
   }
 
   setBalance(address: Hex, wei: bigint): Promise<unknown> {

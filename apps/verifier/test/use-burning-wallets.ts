@@ -1,5 +1,5 @@
-import type { Hex, SignedAuthorization, SignedPermit } from '@tollgate/protocol';
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult, type SignedPaymentVerdict } from '@tollgate/transport';
+import type { Hex, SignedAuthorization, SignedPayment, SignedPermit } from '@tollgate/protocol';
+import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/transport';
 import { numberToHex } from 'viem';
 
 import { deployBatchPayer } from '../../../tools/devnet/chain/deploy.js';
@@ -78,20 +78,13 @@ export function useBurningWallets() {
   /** An honest contract wallet of the first payer. */
   const deployHonest = async (): Promise<Hex> => (await deployBatchPayer(fixture().chain)).address.toLowerCase() as Hex;
 
-  const verify = (payment: SignedAuthorization): Promise<SignedPaymentVerdict> =>
-    fixture().verify(payment, fixture().createRequest(payment).terms);
-  const settle = (payment: SignedAuthorization): Promise<SettlementResult> => fixture().settle(payment);
+  const verify = (payment: SignedPayment): Promise<SignedPaymentVerdict> => fixture().verify(payment);
+  const settle = (payment: SignedPayment): Promise<SettlementResult> => fixture().settle(payment);
 
   const signPermitFor = async (from: Hex): Promise<SignedPermit> => ({
     ...(await signPermit(fixture().chain, fixture().payer(), { from, amountBaseUnits: 1000n })),
     signature: '0x12',
   });
-  const askAbout = async (payment: SignedPermit) => ({ ...fixture().createRequest(await fixture().sign()), payment });
-  const verifyPermit = async (payment: SignedPermit): Promise<SignedPaymentVerdict> =>
-    fixture().verify(payment, (await askAbout(payment)).terms);
-  const settlePermit = async (payment: SignedPermit): Promise<SettlementResult> =>
-    fixture().client.ask(SETTLE_SIGNED_PAYMENT, await askAbout(payment), { timeoutMs: 20_000 });
-
   /** Gas of the relayers' failed transactions, in all blocks. */
   const readBurntGas = async (): Promise<number> => {
     const relayers = new Set(fixture().chain.relayers.map(({ address }) => address.toLowerCase()));
@@ -105,8 +98,7 @@ export function useBurningWallets() {
     }
     return burnt;
   };
-  const readSent = async (): Promise<number> =>
-    Number(await fixture().rpc('eth_getTransactionCount', [fixture().relayer().address, 'latest']));
+  const readSent = (): Promise<number> => fixture().readSent();
   /** The number of transactions in the pool that the next block would have. */
   const readPending = async (): Promise<number> => {
     const block = await fixture().rpc('eth_getBlockByNumber', ['pending', false]);
@@ -123,9 +115,7 @@ export function useBurningWallets() {
     signPermitFor,
     deployHonest,
     verify,
-    verifyPermit,
     settle,
-    settlePermit,
     readBurntGas,
     readSent,
     readPending,

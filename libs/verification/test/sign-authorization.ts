@@ -42,15 +42,23 @@ export async function signAuthorization(
 }
 
 /** Sends the authorization, as any account can that has seen it. */
-export function submitAuthorization(devnet: Devnet, { authorization, signature }: SignedAuthorization): Promise<Hex> {
+export function submitAuthorization(devnet: Devnet, payment: SignedAuthorization): Promise<Hex> {
+  return sendTransaction(devnet, {
+    from: devnet.accounts[7]?.address,
+    to: devnet.asset,
+    data: bytesCallOf(payment),
+  });
+}
+
+/** The call that moves the authorization, with its signature as bytes, as contract wallets need it. */
+export function bytesCallOf({ authorization, signature }: SignedAuthorization): Hex {
   const { from, to, nonce } = authorization;
   const [value, validAfter, validBefore] = numbersOf(authorization);
-  const data = encodeFunctionData({
+  return encodeFunctionData({
     abi: WITH_BYTES,
     functionName: 'transferWithAuthorization',
     args: [from, to, value, validAfter, validBefore, nonce, signature],
   });
-  return sendTransaction(devnet, { from: devnet.accounts[7]?.address, to: devnet.asset, data });
 }
 
 /** Invalidates the nonce, as only its payer can. */

@@ -155,5 +155,11 @@ export function usePaymentVerifier() {
       return Object.fromEntries(entries);
     });
 
-  return { parts, payer, createVerifier, createRequest, ask, headTimeMs, createReferenceNow, refusals };
+  /** Makes the ledger one that has existed since long before every payment. */
+  const ageLedger = async (): Promise<void> => {
+    const { redis } = parts();
+    for (const key of await redis.keys('*:birth')) await redis.hset(key, { at: 1, block: 0 });
+  };
+
+  return { parts, payer, ageLedger, createVerifier, createRequest, ask, headTimeMs, createReferenceNow, refusals };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ApiKeyStore } from '@tollgate/http';
 import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
-import type { Hex, SettleResponse, VerifyResponse } from '@tollgate/protocol';
+import type { Hex, PaymentFailure, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { readEvents } from '../../../../libs/ledger/test/read-events.js';
@@ -16,6 +16,7 @@ const PAYER = '0x1111111111111111111111111111111111111111';
 const OTHER_ASSET = '0x3333333333333333333333333333333333333333';
 const STRANGER = '0x2222222222222222222222222222222222222222';
 const [V1, V2] = ['sei-testnet', 'eip155:1328'];
+const PAYLOAD = 'invalid_exact_evm_payload';
 
 interface Wish {
   nonce?: string;
@@ -194,13 +195,22 @@ describe('the facilitator', () => {
       expect(await settle(ask(wish))).toMatchObject(refused);
     });
 
-    it("passes on the verifier's refusal", async () => {
+    it.each<[PaymentFailure, string, string]>([
+      ['amount_mismatch', `${PAYLOAD}_authorization_value`, `${PAYLOAD}_authorization_value_mismatch`],
+      ['recipient_mismatch', `${PAYLOAD}_recipient_mismatch`, 'invalid_exact_evm_recipient_mismatch'],
+      ['signature_invalid', `${PAYLOAD}_signature`, 'invalid_exact_evm_signature'],
+      ['authorization_expired', `${PAYLOAD}_authorization_valid_before`, `${PAYLOAD}_authorization_valid_before`],
+      ['authorization_not_yet_valid', `${PAYLOAD}_authorization_valid_after`, `${PAYLOAD}_authorization_valid_after`],
+      ['balance_too_low', 'insufficient_funds', 'invalid_exact_evm_insufficient_balance'],
+    ])("passes on the verifier's %s, with the reason of the x402 version", async (failure, v1, v2) => {
       const nonce = createHash();
-      relay.looks.set(nonce, () => ({ outcome: 'refused', failure: 'authorization_expired', payer: PAYER }));
-      const reason = 'invalid_exact_evm_payload_authorization_valid_before';
-      const invalid = { isValid: false, invalidReason: reason, invalidMessage: 'authorization_expired', payer: PAYER };
+      relay.looks.set(nonce, () => ({ outcome: 'refused', failure, payer: PAYER }));
+      const reason = version === 1 ? v1 : v2;
+      const invalid = { isValid: false, invalidReason: reason, invalidMessage: failure, payer: PAYER };
       expect(await verify(ask({ nonce }))).toEqual(invalid);
-      expect(await settle(ask({ nonce }))).toMatchObject({ errorReason: reason, payer: PAYER });
+      const refused = { success: false, errorReason: reason, payer: PAYER, transaction: '' };
+      expect(await settle(ask({ nonce }))).toMatchObject(refused);
+      expect(relay.asked.filter(({ payment }) => JSON.stringify(payment).includes(nonce))).toEqual([]);
     });
 
     it('responds 503 when the verifier cannot decide', async () => {

@@ -142,22 +142,22 @@ describe('contract wallets with the same code', () => {
 });
 
 describe('contract wallets that pay by Permit2', () => {
-  const { fixture, createApproved, verifyPermit, settlePermit, signPermitFor, readBurntGas } = useBurningWallets();
+  const { fixture, createApproved, verify, settle, signPermitFor, readBurntGas } = useBurningWallets();
 
   // Prevents: payments that never share a transaction are the only ones without a limit.
   it('share the budget for burnt gas with the others, and are barred by it', async () => {
     await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '1' });
     const good = await createApproved(FAR);
-    expect(await settlePermit(await signPermitFor(good))).toMatchObject({ outcome: 'settled' });
+    expect(await settle(await signPermitFor(good))).toMatchObject({ outcome: 'settled' });
     for (let turn = 0; turn < 2; turn++) {
-      expect(await settlePermit(await signPermitFor(await createApproved()))).toMatchObject({ outcome: 'failed' });
+      expect(await settle(await signPermitFor(await createApproved()))).toMatchObject({ outcome: 'failed' });
     }
     const burnt = await readBurntGas();
     expect(burnt).toBeGreaterThan(0);
     const next = await signPermitFor(await createApproved());
-    await waitFor('the code is barred', async () => (await verifyPermit(next)).outcome === 'refused');
-    expect(await verifyPermit(next)).toMatchObject({ failure: 'contract_wallet_paused' });
-    expect(await settlePermit(next)).toMatchObject({ outcome: 'failed', failure: 'settlement_failed', txHash: null });
+    await waitFor('the code is barred', async () => (await verify(next)).outcome === 'refused');
+    expect(await verify(next)).toMatchObject({ failure: 'contract_wallet_paused' });
+    expect(await settle(next)).toMatchObject({ outcome: 'failed', failure: 'settlement_failed', txHash: null });
     expect(await readBurntGas()).toBe(burnt);
   });
 });

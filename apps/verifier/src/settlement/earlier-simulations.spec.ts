@@ -19,9 +19,6 @@ describe('a payment that was simulated when it was verified', () => {
 
   afterAll(() => fixture.stop());
 
-  const readSent = async () =>
-    Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
-
   /** On a clock that runs ahead, so that a slow machine does not make it old. */
   const tried = (ageMs: number): { simulation: PaymentSimulation } => ({
     simulation: { atMs: Date.now() + MINUTE_MS - ageMs, balanceBaseUnits: '1000000' },
@@ -43,9 +40,9 @@ describe('a payment that was simulated when it was verified', () => {
     const payer = fixture.payer(index);
     const amountBaseUnits = await fixture.readBalance(payer.address);
     await transferTokens(fixture.chain, { from: payer.address, to: fixture.payer(8).address, amountBaseUnits });
-    const before = await readSent();
+    const before = await fixture.readSent();
     expect(await fixture.settle(await fixture.sign({}, payer), tried(ageMs))).toMatchObject({ outcome: 'failed' });
-    expect(await readSent()).toBe(before + sent);
+    expect(await fixture.readSent()).toBe(before + sent);
   });
 });
 

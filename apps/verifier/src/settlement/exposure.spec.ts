@@ -1,6 +1,5 @@
-import type { Hex, SignedPayment } from '@tollgate/protocol';
+import type { SignedPayment } from '@tollgate/protocol';
 import { InFlightExposure, type Debit } from '@tollgate/settlement';
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/transport';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
@@ -21,21 +20,9 @@ describe('payments of one payer', () => {
 
   afterAll(() => fixture.stop());
 
-  const readSent = async () =>
-    Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
-
-  const waitForPool = (count: number) =>
-    waitFor(`${count} transactions in the pool`, async () => {
-      const { pending } = (await fixture.rpc('txpool_status')) as { pending: Hex };
-      return Number(pending) >= count;
-    });
-
-  const settleWithin = async (patienceMs: number, payment: SignedPayment): Promise<SettlementResult> => {
-    const changes = { payment, amountBaseUnits: String(PRICE), deadlineMs: Date.now() + patienceMs };
-    const asked = fixture.createRequest(await fixture.sign(), changes);
-    return fixture.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: 20_000 });
-  };
-  const settle = (payment: SignedPayment) => settleWithin(20_000, payment);
+  const settleWithin = (patienceMs: number, payment: SignedPayment) =>
+    fixture.settle(payment, { deadlineMs: Date.now() + patienceMs });
+  const settle = (payment: SignedPayment) => fixture.settle(payment);
 
   /** Leaves the payer the balance for `count` payments. */
   async function leave(payer: DevnetAccount, count: number): Promise<void> {
@@ -56,21 +43,21 @@ describe('payments of one payer', () => {
     await approvePermit2(fixture.chain, { owner: payer.address });
     await leave(payer, 2);
     const payments = await Promise.all(Array.from({ length: COUNT }, () => sign(payer)));
-    const before = await readSent();
+    const before = await fixture.readSent();
     await fixture.rpc('evm_setAutomine', [false]);
     const first = settle(payments[0]!);
-    await waitForPool(1);
+    await fixture.waitForPool(1);
     const results = payments.slice(1).map(settle);
-    await waitForPool(2);
+    await fixture.waitForPool(2);
     const another = settle(await fixture.sign({}, other));
-    await waitForPool(3);
+    await fixture.waitForPool(3);
     await fixture.rpc('evm_setAutomine', [true]);
     await fixture.rpc('evm_mine');
     expect(await another).toMatchObject({ outcome: 'settled' });
     const outcomes = await Promise.all([first, ...results]);
     expect(outcomes.filter(({ outcome }) => outcome === 'settled')).toHaveLength(2);
     expect(outcomes.filter(({ outcome }) => outcome === 'failed')).toHaveLength(COUNT - 2);
-    expect(await readSent()).toBe(before + 3);
+    expect(await fixture.readSent()).toBe(before + 3);
     expect(await fixture.readBalance(payer.address)).toBe(0n);
   });
 
@@ -83,24 +70,24 @@ describe('payments of one payer', () => {
     await approvePermit2(fixture.chain, { owner: payer.address });
     await leave(payer, 1);
     const [first, left, later] = [await sign(payer), await sign(payer), await sign(payer)];
-    const before = await readSent();
+    const before = await fixture.readSent();
     await fixture.rpc('evm_setAutomine', [false]);
     const settling = settle(first);
-    await waitForPool(1);
+    await fixture.waitForPool(1);
     expect(await settleWithin(500, left)).toMatchObject({ outcome: 'pending', txHash: null });
     const filling = transferTokens(fixture.chain, {
       from: fixture.payer(8).address,
       to: payer.address,
       amountBaseUnits: 2n * PRICE,
     });
-    await waitForPool(2);
+    await fixture.waitForPool(2);
     await fixture.rpc('evm_setAutomine', [true]);
     await fixture.rpc('evm_mine');
     await filling;
     expect(await settling).toMatchObject({ outcome: 'settled' });
     // Its turn comes after the one whose asker left.
     expect(await settle(later)).toMatchObject({ outcome: 'settled' });
-    expect(await readSent()).toBe(before + 2);
+    expect(await fixture.readSent()).toBe(before + 2);
     expect(await settle(left)).toMatchObject({ outcome: 'settled' });
   });
 
@@ -108,9 +95,9 @@ describe('payments of one payer', () => {
     const payments = await Promise.all(Array.from({ length: COUNT }, () => fixture.sign()));
     await fixture.rpc('evm_setAutomine', [false]);
     const first = settle(payments[0]!);
-    await waitForPool(1);
+    await fixture.waitForPool(1);
     const results = payments.slice(1).map(settle);
-    await waitForPool(2);
+    await fixture.waitForPool(2);
     await fixture.rpc('evm_setAutomine', [true]);
     await fixture.rpc('evm_mine');
     for (const result of await Promise.all([first, ...results])) expect(result.outcome).toBe('settled');
@@ -125,12 +112,12 @@ describe('payments of one payer', () => {
     const payments = await Promise.all(Array.from({ length: COUNT }, () => fixture.sign({}, payer)));
     await fixture.rpc('evm_setAutomine', [false]);
     const first = settle(payments[0]!);
-    await waitForPool(1);
+    await fixture.waitForPool(1);
     const outcomes: string[] = [];
     const others = payments.slice(1).map(async (payment) => outcomes.push((await settle(payment)).outcome));
     await waitFor('there is room', () => outcomes.length === COUNT - 3);
     const another = settle(await fixture.sign({}, other));
-    await waitForPool(2);
+    await fixture.waitForPool(2);
     await fixture.rpc('evm_setAutomine', [true]);
     await fixture.rpc('evm_mine');
     expect(await Promise.all([first, another])).toMatchObject([{ outcome: 'settled' }, { outcome: 'settled' }]);

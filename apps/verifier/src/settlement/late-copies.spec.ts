@@ -32,13 +32,9 @@ describe('a question that failed, repeated once its payment could be settled', (
   });
 
   /** With a deadline longer than any machine takes. */
-  async function createQuestion(payment: SignedPayment, changes: Partial<SettleSignedPaymentRequest> = {}) {
-    const deadlineMs = Date.now() + 10 * MINUTE_MS;
-    return questions.create(fixture.createRequest(await fixture.sign(), { payment, deadlineMs, ...changes }));
+  function createQuestion(payment: SignedPayment, changes: Partial<SettleSignedPaymentRequest> = {}) {
+    return questions.create(fixture.createRequest(payment, { deadlineMs: Date.now() + 10 * MINUTE_MS, ...changes }));
   }
-
-  const readSent = async () =>
-    Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
 
   async function spendAll({ address: from }: DevnetAccount): Promise<void> {
     const amountBaseUnits = await fixture.readBalance(from);
@@ -79,16 +75,16 @@ describe('a question that failed, repeated once its payment could be settled', (
     'has the same answer if %s, from %s, and a new question is settled',
     async (_, __, prepare, turn, index, txHash) => {
       const { payment, changes, mend } = await prepare(fixture.payer(index));
-      const question = await createQuestion(payment, changes);
+      const question = createQuestion(payment, changes);
       const first = await questions.ask(question);
       expect(first).toMatchObject([{ outcome: 'failed', txHash }]);
       await mend();
       await turn();
-      const [sent, received] = [await readSent(), await fixture.readBalance()];
+      const [sent, received] = [await fixture.readSent(), await fixture.readBalance()];
       expect(await questions.ask(question)).toEqual(first);
-      expect([await readSent(), await fixture.readBalance()]).toEqual([sent, received]);
+      expect([await fixture.readSent(), await fixture.readBalance()]).toEqual([sent, received]);
       // Asked together with it, a copy is not confused with the new question.
-      const results = await questions.ask(question, await createQuestion(payment));
+      const results = await questions.ask(question, createQuestion(payment));
       expect(results).toMatchObject([first[0], { outcome: 'settled' }]);
       expect(await fixture.readBalance()).toBe(received + PRICE);
       expect(await questions.ask(question)).toEqual(first);

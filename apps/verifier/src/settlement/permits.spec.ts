@@ -1,17 +1,20 @@
 import { bundleCalls, planPermitTransfer } from '@tollgate/chain';
 import { listRefusals } from '@tollgate/ledger';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 
-import { waitFor } from '../../../../test/harness/retry.js';
+import { permit2 } from '../../../../libs/verification/test/conformance/permit2.js';
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
+import { describeSettlement } from '../../test/describe-settlement.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 /** A wallet that accepts signatures of 65 bytes of which the last is 1. */
 const ACCEPTS_LAST_BYTE_1 = '0x60853560ff16600114631626ba7e60e01b0260005260206000f3';
+
+describeSettlement((devnet) => permit2(devnet, 'exact'));
+describeSettlement((devnet) => permit2(devnet, 'upto'));
 
 describe('settling payments by Permit2', () => {
   let fixture: SettlementFixture;
@@ -28,23 +31,9 @@ describe('settling payments by Permit2', () => {
     signPermit(fixture.chain, signer, { amountBaseUnits: 1000n, ...terms });
   const signMetered = (terms: Partial<PermitTerms> = {}, signer = fixture.payer()) =>
     sign({ facilitator: fixture.relayer().address, ...terms }, signer);
-  const settle = async (payment: SignedPermit, amount = 1000n, withinMs?: number): Promise<SettlementResult> => {
-    const deadline = withinMs === undefined ? {} : { deadlineMs: Date.now() + withinMs };
-    const changes = { payment, amountBaseUnits: String(amount), ...deadline };
-    const asked = fixture.createRequest(await fixture.sign(), changes);
-    return fixture.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: 20_000 });
-  };
+  const settle = (payment: SignedPermit, amount = 1000n) =>
+    fixture.settle(payment, { amountBaseUnits: String(amount) });
   const payer = () => fixture.payer().address.toLowerCase();
-
-  it('moves the signed amount, once, however often it is asked', async () => {
-    const before = await fixture.readBalance();
-    const payment = await sign();
-    const results = await Promise.all(Array.from({ length: 10 }, () => settle(payment)));
-    expect(results[0]).toMatchObject({ outcome: 'settled', payer: payer(), amountBaseUnits: '1000' });
-    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
-    expect(await settle(payment)).toEqual(results[0]);
-    expect(await fixture.readBalance()).toBe(before + 1000n);
-  });
 
   it('moves the used amount, and keeps it when another amount is asked for later', async () => {
     const before = await fixture.readBalance();
@@ -55,41 +44,9 @@ describe('settling payments by Permit2', () => {
     expect(await fixture.readBalance()).toBe(before + 7n);
   });
 
-  // Prevents: a third-party server takes a settlement in progress for a failure, and its payer pays for nothing.
-  it.each([
-    ['the whole signed amount', () => sign()],
-    ['the used amount', () => signMetered()],
-  ])('returns the transaction of %s to every asker while it is in flight', async (_, signPayment) => {
-    await fixture.rpc('evm_setAutomine', [false]);
-    const payment = await signPayment();
-    const settling = settle(payment);
-    let txHash: Hex | undefined;
-    await waitFor('a settlement in the pool', async () => {
-      const block = await fixture.rpc('eth_getBlockByNumber', ['pending', false]);
-      txHash = (block as { transactions: Hex[] }).transactions.at(-1);
-      return txHash !== undefined;
-    });
-    for (const withinMs of [500, -1]) {
-      expect(await settle(payment, 1000n, withinMs)).toEqual({ outcome: 'pending', txHash });
-    }
-    await fixture.rpc('evm_setAutomine', [true]);
-    await fixture.rpc('evm_mine');
-    expect(await settling).toMatchObject({ outcome: 'settled', txHash });
-  });
-
-  it('sends nothing that differs from what was signed', async () => {
-    const failed = (failure: string) => ({ outcome: 'failed', failure, txHash: null });
-    expect(await settle(await sign(), 999n)).toEqual(failed('amount_mismatch'));
-    expect(await settle(await signMetered(), 1001n)).toEqual(failed('amount_mismatch'));
-    expect(await settle(await signMetered(), 0n)).toEqual(failed('amount_mismatch'));
-    expect(await settle(await sign({ to: fixture.payer(3).address }))).toEqual(failed('recipient_mismatch'));
-    expect(await settle(await sign({ spender: fixture.payer(3).address }))).toEqual(failed('spender_mismatch'));
-  });
-
-  it('finds a settlement sent by another account', async () => {
-    const payment = await sign();
-    const txHash = await sendTransaction(fixture.chain, planPermitTransfer(payment, 1000n));
-    expect(await settle(payment)).toEqual({ outcome: 'settled', txHash, payer: payer(), amountBaseUnits: '1000' });
+  it('sends nothing to another spender', async () => {
+    const payment = await sign({ spender: fixture.payer(3).address });
+    expect(await settle(payment)).toEqual({ outcome: 'failed', failure: 'spender_mismatch', txHash: null });
   });
 
   it('passes the bare recovery bit of an account as v', async () => {
@@ -108,8 +65,7 @@ describe('settling payments by Permit2', () => {
     await approvePermit2(fixture.chain, { owner: wallet });
     await fixture.rpc('anvil_setCode', [wallet, ACCEPTS_LAST_BYTE_1]);
     const payment: SignedPermit = { ...(await sign({ from: wallet })), signature: `0x${'11'.repeat(64)}01` };
-    const { terms } = fixture.createRequest(await fixture.sign());
-    expect(await fixture.verify(payment, terms)).toMatchObject({ outcome: 'valid' });
+    expect(await fixture.verify(payment)).toMatchObject({ outcome: 'valid' });
     expect(await settle(payment)).toMatchObject({ outcome: 'settled', payer: wallet });
   });
 
@@ -123,8 +79,7 @@ describe('settling payments by Permit2', () => {
     for (let count = 0; count < 33; count++) {
       await transferTokens(fixture.chain, { from: fixture.payer().address, amountBaseUnits: 1n });
     }
-    const { terms } = fixture.createRequest(await fixture.sign());
-    expect(await fixture.verify(payment, terms)).toEqual({ ...settled, outcome: 'valid' });
+    expect(await fixture.verify(payment)).toEqual({ ...settled, outcome: 'valid' });
   });
 
   // Prevents: a third party sends the permit first through its own contract, the payer is refused for good, and its

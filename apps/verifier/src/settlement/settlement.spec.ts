@@ -1,24 +1,20 @@
-import { type ContractCall, planPermitTransfer, planTransfer, splitSignature } from '@tollgate/chain';
 import { listRefusals } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
-import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 import { numberToHex, parseGwei } from 'viem';
 
+import { eip3009 } from '../../../../libs/verification/test/conformance/eip3009.js';
+import type { SignedMethod } from '../../../../libs/verification/test/conformance/payment-method.js';
+import { permit2 } from '../../../../libs/verification/test/conformance/permit2.js';
 import { submitAuthorization } from '../../../../libs/verification/test/sign-authorization.js';
 import { startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
-import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
+import { describeSettlement } from '../../test/describe-settlement.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 /** Accepts every signature, and burns all its gas if it is given more than half a million. */
 const LAVISH: Hex = '0x5a6207a12010601957631626ba7e60e01b60005260206000f35bfe';
-
-interface PendingBlock {
-  transactions: Hex[];
-}
 
 /** In place of a result: the server refuses the call. */
 const REFUSED = Symbol('refused');
@@ -39,6 +35,8 @@ function answerInstead(proxy: RpcProxy, resultOf: (call: RpcCall) => unknown): v
   });
 }
 
+describeSettlement(eip3009);
+
 describe('settling signed payments', () => {
   let fixture: SettlementFixture;
 
@@ -48,39 +46,6 @@ describe('settling signed payments', () => {
   });
 
   afterAll(() => fixture.stop());
-
-  it('moves the signed amount, once, however often it is asked', async () => {
-    const before = await fixture.readBalance();
-    const payment = await fixture.sign();
-    const results = await Promise.all(Array.from({ length: 20 }, () => fixture.settle(payment)));
-    const [first] = results;
-    expect(first).toMatchObject({ outcome: 'settled', payer: payment.authorization.from, amountBaseUnits: '1000' });
-    expect(results.every((result) => JSON.stringify(result) === JSON.stringify(first))).toBe(true);
-    expect(await fixture.settle(payment)).toEqual(first);
-    expect(await fixture.readBalance()).toBe(before + 1000n);
-  });
-
-  // Prevents: a repeated question comes too late and is answered as if nothing was sent, although something was.
-  it('answers a question after its deadline with pending', async () => {
-    const late = { deadlineMs: Date.now() - 1 };
-    await fixture.rpc('evm_setAutomine', [false]);
-    const payment = await fixture.sign();
-    const settling = fixture.settle(payment);
-    let txHash: Hex | undefined;
-    await waitFor('a settlement in the pool', async () => {
-      const { transactions } = (await fixture.rpc('eth_getBlockByNumber', ['pending', false])) as PendingBlock;
-      txHash = transactions.at(-1);
-      return txHash !== undefined;
-    });
-    const soon = { deadlineMs: Date.now() + 500 };
-    for (const asked of [soon, late]) {
-      expect(await fixture.settle(payment, asked)).toEqual({ outcome: 'pending', txHash });
-    }
-    expect(await fixture.settle(await fixture.sign(), late)).toEqual({ outcome: 'pending', txHash: null });
-    await fixture.rpc('evm_setAutomine', [true]);
-    await fixture.rpc('evm_mine');
-    expect(await settling).toMatchObject({ outcome: 'settled', txHash });
-  });
 
   // Prevents: a payer's code that uses all gas it is given keeps the RPC server busy with a whole block's worth.
   it('simulates a payment with no more gas than it may take', async () => {
@@ -104,11 +69,10 @@ describe('settling signed payments', () => {
       method === 'eth_call' && params[1] === 'pending' && ++asked ? REFUSED : undefined,
     );
     await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
-    const readSent = () => fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']);
-    const sent = await readSent();
+    const sent = await fixture.readSent();
     const settling = fixture.settle(await fixture.sign({ validAfter: String(validAfter) }));
     await waitFor('a second look', () => Promise.resolve(asked > 2));
-    expect(await readSent()).toEqual(sent);
+    expect(await fixture.readSent()).toBe(sent);
     await fixture.rpc('evm_mine');
     expect(await settling).toMatchObject({ outcome: 'settled' });
     await fixture.closeVerifiers();
@@ -158,8 +122,6 @@ describe('settling again what another verifier has settled, behind an RPC server
     await proxy.stop();
   });
 
-  const readSent = () => fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']);
-
   /** Another verifier takes over, whose server has this head and shows every nonce as free in its newest state. */
   async function takeOver(head: Hex, { showsTransactions }: { showsTransactions: boolean }): Promise<void> {
     await fixture.closeVerifiers();
@@ -179,48 +141,27 @@ describe('settling again what another verifier has settled, behind an RPC server
     const payment = await fixture.sign();
     const settled = await fixture.settle(payment);
     expect(settled).toMatchObject({ outcome: 'settled' });
-    const [sent, received] = [await readSent(), await fixture.readBalance()];
+    const [sent, received] = [await fixture.readSent(), await fixture.readBalance()];
     await takeOver(head, { showsTransactions });
     const { txHash } = settled as { txHash: Hex };
     expect(await fixture.settle(payment)).toEqual(showsTransactions ? settled : { outcome: 'pending', txHash });
     proxy.reset();
     expect(await fixture.settle(payment)).toEqual(settled);
-    expect([await readSent(), await fixture.readBalance()]).toEqual([sent, received]);
+    expect([await fixture.readSent(), await fixture.readBalance()]).toEqual([sent, received]);
   });
 
-  async function signAuthorization(): Promise<{ payment: SignedPayment; call: ContractCall }> {
-    const payment = await fixture.sign();
-    const places = { asset: fixture.chain.asset, multicall3: MULTICALL3, isDeployed: true };
-    return { payment, call: planTransfer(payment.authorization, splitSignature(payment.signature)!, places) };
-  }
-
-  async function signExactPermit(): Promise<{ payment: SignedPayment; call: ContractCall }> {
-    await approvePermit2(fixture.chain, { owner: fixture.payer().address });
-    const payment = await signPermit(fixture.chain, fixture.payer(), { amountBaseUnits: 1000n });
-    return { payment, call: planPermitTransfer(payment, 1000n) };
-  }
-
   // Prevents: the same, where the transaction of another account was first.
-  it.each([
-    ['an authorization', signAuthorization],
-    ['a permit', signExactPermit],
-  ])('does not fail %s until the server has seen the block of the transaction that failed', async (_, sign) => {
-    const { payment, call } = await sign();
-    const other = await fixture.sign();
-    const settle = () => {
-      const asked = fixture.createRequest(other, { payment });
-      return fixture.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: 20_000 });
-    };
+  const neverFailsEarly = async <Payment extends SignedPayment>(method: SignedMethod<Payment>): Promise<void> => {
+    await method.prepare?.();
+    const payment = await method.pay();
+    const settle = () => fixture.settle(payment);
     const before = (await fixture.rpc('eth_blockNumber')) as Hex;
     await fixture.rpc('evm_setAutomine', [false]);
     const settling = settle();
-    await waitFor('a settlement in the pool', async () => {
-      const { transactions } = (await fixture.rpc('eth_getBlockByNumber', ['pending', false])) as PendingBlock;
-      return transactions.length > 0;
-    });
+    await fixture.waitForTransaction();
     const fees = { maxPriorityFeePerGas: numberToHex(parseGwei('90')), maxFeePerGas: numberToHex(parseGwei('100')) };
     const theirs = await fixture.rpc('eth_sendTransaction', [
-      { from: fixture.payer(7).address, ...call, gas: numberToHex(300_000), ...fees },
+      { from: fixture.payer(7).address, ...method.call(payment), gas: numberToHex(300_000), ...fees },
     ]);
     await fixture.rpc('evm_setAutomine', [true]);
     await fixture.rpc('evm_mine');
@@ -242,5 +183,11 @@ describe('settling again what another verifier has settled, behind an RPC server
     await waitFor('a refused call', () => Promise.resolve(refusals > 0));
     await fixture.rpc('anvil_mine', ['0x40', '0x1']);
     expect(await asking).toEqual(settled);
-  });
+  };
+  it.each([
+    ['an authorization', () => neverFailsEarly(eip3009(() => fixture.chain))],
+    ['a permit', () => neverFailsEarly(permit2(() => fixture.chain, 'exact'))],
+  ])('does not fail %s until the server has seen the block of the transaction that failed', async (_, check) =>
+    check(),
+  );
 });

@@ -47,9 +47,6 @@ describe('payments that share a transaction', () => {
 
   afterAll(() => fixture.stop());
 
-  const readSent = async () =>
-    Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
-
   const settle = (payment: SignedAuthorization) => settleWith(fixture, payment);
 
   /** The payers' payments in one transaction; before its block the first payer is given code, as by EIP-7702. */
@@ -89,11 +86,11 @@ describe('payments that share a transaction', () => {
     const [one, other, burning] = [fixture.payer(0), fixture.payer(1), fixture.payer(2)];
     const [received, spent] = [await fixture.readBalance(), await fixture.readBalance(burning.address)];
     for (let round = 1; round <= ROUNDS; round++) {
-      const before = await readSent();
+      const before = await fixture.readSent();
       const results = await settleTogether([burning, one, other], BURNS_ALL);
       expect(results).toMatchObject([{ outcome: 'failed' }, { outcome: 'settled' }, { outcome: 'settled' }]);
       // One shared transaction, and a new one for each honest payer.
-      expect(await readSent()).toBe(before + 3);
+      expect(await fixture.readSent()).toBe(before + 3);
       expect(await fixture.readBalance()).toBe(received + 2n * PRICE * BigInt(round));
     }
     for (const payer of [one, other]) {
@@ -106,15 +103,15 @@ describe('payments that share a transaction', () => {
   it('count against the payer whose own payment fails, and no other', async () => {
     const [honest, failing] = [fixture.payer(3), fixture.payer(4)];
     for (let round = 1; round <= ROUNDS; round++) {
-      const before = await readSent();
+      const before = await fixture.readSent();
       const results = await settleTogether([failing, honest], SAYS_NO);
       expect(results).toMatchObject([{ outcome: 'failed' }, { outcome: 'settled' }]);
-      expect(await readSent()).toBe(before + 1);
+      expect(await fixture.readSent()).toBe(before + 1);
     }
-    const before = await readSent();
+    const before = await fixture.readSent();
     const refused = await settle(await fixture.sign({}, failing));
     expect(refused).toMatchObject({ outcome: 'failed', failure: 'settlement_failed', txHash: null });
-    expect(await readSent()).toBe(before);
+    expect(await fixture.readSent()).toBe(before);
     expect(await settle(await fixture.sign({}, honest))).toMatchObject({ outcome: 'settled' });
   });
 });

@@ -30,8 +30,6 @@ describe('a copy of a question that is turned away', () => {
     questions.create(fixture.createRequest(payment, { deadlineMs: Date.now() + 10 * MINUTE_MS }));
 
   const readPending = async () => Number(((await fixture.rpc('txpool_status')) as { pending: string }).pending);
-  const readSent = async (index: number) =>
-    Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer(index).address, 'latest']));
 
   /** A payer with the balance for one payment, which is in flight; its other payments have to wait. */
   async function fill(): Promise<SignedAuthorization[]> {
@@ -90,10 +88,10 @@ describe('a copy of a question that is turned away', () => {
     const { address: to } = fixture.payer();
     await transferTokens(fixture.chain, { from: fixture.payer(1).address, to, amountBaseUnits: 100_000n });
     await fixture.startVerifier({ ...HASTY, RELAYER_PRIVATE_KEYS: fixture.relayer(1).privateKey });
-    const sent = await readSent(1);
+    const sent = await fixture.readSent(1);
     await questions.put(question);
     expect(await questions.answerTo(question)).toEqual(turnedAway);
-    expect(await readSent(1)).toBe(sent);
+    expect(await fixture.readSent(1)).toBe(sent);
     const anew = createQuestion(last);
     await questions.put(anew);
     expect(await questions.answerTo(anew)).toMatchObject({ outcome: 'settled' });

@@ -46,61 +46,6 @@ describe("verifying a contract wallet's payment (EIP-1271)", () => {
     // The last two: the gas price, and the call at that price.
     expect(parts().rpc.requests).toHaveLength(4);
   });
-
-  it('refuses one that the wallet does not accept', async () => {
-    const payment = await signPayment({ from: walletAddress() }, { privateKey: other().privateKey });
-    expect(await ask(payment)).toEqual(refused('signature_invalid'));
-    for (const signature of ['0x12', `0x${'22'.repeat(66)}`, `0x${'22'.repeat(4096)}`] as const) {
-      expect(await ask({ ...payment, signature })).toEqual(refused('signature_invalid'));
-    }
-  });
-
-  it('refuses an address without code whose key did not sign', async () => {
-    const from: Hex = `0x${'34'.repeat(20)}`;
-    expect(await ask(await signPayment({ from }))).toEqual(refused('signature_invalid', from));
-  });
-
-  // Prevents: a payer's contract that fails by design counts as a failing RPC server, and all clients are moved off
-  // that server.
-  it.each([
-    ['reverts', '0x60006000fd'],
-    ['stops at an invalid instruction', '0xfe'],
-    ['runs endlessly', '0x5b600056'],
-    ['returns more than is read', '0x62ffffff6000f3'],
-    ['returns the magic value in the wrong place', '0x63ffffffff60005260206000f3'],
-    ['returns nothing', '0x00'],
-  ])('counts a contract that %s as a refusal', async (_, code) => {
-    const from: Hex = `0x${'56'.repeat(20)}`;
-    await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [from, code]);
-    const payment = await signPayment({ from });
-    parts().rpc.requests.length = 0;
-    expect(await ask(payment)).toEqual(refused('signature_invalid', from));
-    // Once as an account's, once as a contract's, and the nonce before the refusal.
-    expect(parts().rpc.requests).toHaveLength(3);
-  });
-
-  // Prevents: an RPC server passes on a megabyte for each question, and all others wait for it.
-  it.each([
-    ['returns', '0x620e00006000f3'],
-    ['reverts with', '0x620e00006000fd'],
-  ])('counts a contract that %s a megabyte as a refusal of a few bytes', async (_, code) => {
-    const from: Hex = `0x${'57'.repeat(20)}`;
-    await callRpc(parts().devnet.rpcUrl, 'anvil_setCode', [from, code]);
-    const payment = await signPayment({ from });
-    parts().rpc.longestAnswer = 0;
-    expect(await ask(payment)).toEqual(refused('signature_invalid', from));
-    expect(parts().rpc.longestAnswer).toBeLessThan(3_000);
-  });
-
-  it('does not ask the wallet again at once about a signature that it refused', async () => {
-    const signature: Hex = `0x${'22'.repeat(66)}`;
-    const payment = { ...(await signPayment({ from: walletAddress() })), signature };
-    expect(await ask(payment)).toEqual(refused('signature_invalid'));
-    parts().rpc.requests.length = 0;
-    expect(await ask(payment)).toEqual(refused('signature_invalid'));
-    // Only the nonce, since a payment that was settled meanwhile must not be refused.
-    expect(parts().rpc.requests).toEqual([['eth_call', 'eth_chainId', 'eth_blockNumber']]);
-  });
 });
 
 describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', () => {

@@ -10,7 +10,7 @@ import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { assetOf, failureOf, useChain, useMade, useServer } from '../../test/set-up.js';
-import { facilitatorOf, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
+import { facilitatorOf, startSigningShop } from '../../test/signing-shop.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
 import type { PaymentEvent, PaymentOptions } from '../sign/payment-options.js';
@@ -42,7 +42,6 @@ describe('a server that takes payments by Permit2', () => {
     extra: { name: 'USDC', assetTransferMethod: 'permit2', facilitatorAddress: facilitatorOf(chain) },
   });
   const permits = () => shop.shown.map(({ payment }) => payment as SignedPermit);
-  const nonces = () => permits().map(({ permit2Authorization: { nonce } }) => nonce);
   const countSent = ({ address }: DevnetAccount) =>
     callRpc(chain.rpcUrl, 'eth_getTransactionCount', [address, 'latest']);
   const readAllowance = async ({ address }: DevnetAccount) => {
@@ -60,23 +59,15 @@ describe('a server that takes payments by Permit2', () => {
     [payer, newcomer] = [chain.accounts[3]!, chain.accounts[4]!];
     await approvePermit2(chain, { owner: payer.address });
   });
-  it('is paid its price once by a signature, and the payer sends no transaction', async () => {
+
+  it('is paid its price by the proxy of its scheme', async () => {
     shop.offer = BY_PERMIT2;
-    const before = await countSent(payer);
-    expect(await spent(async () => expect(await (await buy()).text()).toBe('the goods'))).toBe(1000n);
-    expect(await countSent(payer)).toBe(before);
-    const [{ scheme, permit2Authorization: signed } = permits()[0]!] = permits();
-    expect({ scheme, ...signed }).toMatchObject({
-      scheme: 'exact',
-      from: payer.address.toLowerCase(),
+    expect(await spent(() => buy())).toBe(1000n);
+    const signed = {
       permitted: { token: chain.asset.toLowerCase(), amount: '1000' },
       spender: EXACT_PROXY.toLowerCase(),
-      witness: { to: chain.payTo.toLowerCase() },
-    });
-    expect(Number(signed.deadline)).toBeLessThanOrEqual(Date.now() / 1000 + 300);
-    const sent = JSON.parse(Buffer.from(shop.shown[0]!.header, 'base64').toString()) as Record<string, unknown>;
-    expect(sent).toMatchObject({ accepted: { amount: '1000', ...BY_PERMIT2 }, extensions: { kept: { as: 'is' } } });
-    expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
+    };
+    expect(permits()).toMatchObject([{ scheme: 'exact', permit2Authorization: signed }]);
   });
 
   it('is paid the metered amount, up to a maximum that is signed for its facilitator', async () => {
@@ -227,16 +218,6 @@ describe('a server that takes payments by Permit2', () => {
     expect(permits()).toHaveLength(1);
   });
 
-  it('gets the same payment again when its answer was lost', async () => {
-    shop.offer = metered();
-    shop.interfere = [
-      (response) => void response.destroy(),
-      (response) => void response.writeHead(503, { 'Retry-After': '0' }).end(),
-    ];
-    expect(await spent(() => buy())).toBe(400n);
-    expect([nonces().length, new Set(nonces()).size]).toEqual([3, 1]);
-  });
-
   it.each<[string, () => Record<string, unknown>, string]>([
     ['without a facilitator', () => ({ ...metered(), ...BY_PERMIT2 }), 'malformed_challenge'],
     [
@@ -257,53 +238,5 @@ describe('a server that takes payments by Permit2', () => {
     const { address, chainId, authorizations } = walletOf(payer);
     expect((await buy({}, { address, chainId, authorizations } as Wallet)).status).toBe(200);
     expect(shop.shown.map(({ payment }) => payment)).toMatchObject([{ kind: 'authorization' }]);
-  });
-
-  it('gets a signature that is valid for at most an hour, whatever it asks for', async () => {
-    shop.offer = { ...metered(), maxTimeoutSeconds: 1_000_000_000 };
-    await buy();
-    expect(Number(permits()[0]?.permit2Authorization.deadline)).toBeLessThanOrEqual(Date.now() / 1000 + 3600);
-  });
-
-  describe('when a permit has expired', () => {
-    afterEach(() => jest.restoreAllMocks());
-
-    /**
-     * In our time and on the chain: its clock is moved forward for good, and it accepts none of our later signatures.
-     */
-    const end = async () => {
-      const aheadMs = Number(permits()[0]?.permit2Authorization.deadline) * 1000 - Date.now();
-      const now = Date.now.bind(Date);
-      jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
-      await callRpc(chain.rpcUrl, 'evm_increaseTime', [3600]);
-      await callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
-    };
-    const refuse: SigningShop['interfere'][number] = (response) =>
-      void response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}');
-    const sell: SigningShop['interfere'][number] = (response) => void response.end('the goods');
-
-    it('gets no other one if it was used after all', async () => {
-      shop.offer = metered();
-      shop.interfere = [
-        async (response, payment) => {
-          await shop.settle(payment);
-          await refuse(response, payment);
-        },
-        sell,
-      ];
-      await failureOf(buy());
-      await end();
-      expect((await buy()).status).toBe(200);
-      expect([nonces().length, new Set(nonces()).size]).toEqual([2, 1]);
-    });
-
-    it('gets another one if it was not used', async () => {
-      shop.offer = metered();
-      shop.interfere = [refuse, sell];
-      await failureOf(buy());
-      await end();
-      expect((await buy()).status).toBe(200);
-      expect([nonces().length, new Set(nonces()).size]).toEqual([2, 2]);
-    });
   });
 });

@@ -1,5 +1,7 @@
-import type { SignedAuthorization } from '@tollgate/protocol';
+import type { SignedPayment } from '@tollgate/protocol';
 
+import { readBalance } from '../../../../tools/devnet/chain/read-balance.js';
+import { approvePermit2 } from '../../../../tools/devnet/chain/sign-permit.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import {
   assetOf,
@@ -11,12 +13,36 @@ import {
   useWallet,
   withoutSignatures,
 } from '../../test/set-up.js';
-import { identifierIn, startSigningShop } from '../../test/signing-shop.js';
+import { facilitatorOf, identifierIn, startSigningShop } from '../../test/signing-shop.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { abandonPayment, MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
-describe.each([1, 2] as const)('a server that only takes signed payments, in version %s', (version) => {
+interface Way {
+  name: string;
+  version: 1 | 2;
+  extra?: object;
+  scheme?: 'upto';
+  /** What is moved of the price. */
+  charge: bigint;
+}
+
+/** What a signed payment says of itself, whatever its method. */
+const facts = (payment: SignedPayment) => {
+  if (payment.kind === 'authorization') {
+    const { from, to, value, nonce, validBefore } = payment.authorization;
+    return { from, to, amount: value, nonce, end: Number(validBefore) };
+  }
+  const { from, permitted, nonce, deadline, witness } = payment.permit2Authorization;
+  return { from, to: witness.to, amount: permitted.amount, nonce, end: Number(deadline) };
+};
+
+describe.each<Way>([
+  { name: 'authorizations, in version 1', version: 1, charge: 1000n },
+  { name: 'authorizations, in version 2', version: 2, charge: 1000n },
+  { name: 'permits of its price', version: 2, extra: { assetTransferMethod: 'permit2' }, charge: 1000n },
+  { name: 'permits of a maximum', version: 2, extra: { assetTransferMethod: 'permit2' }, scheme: 'upto', charge: 400n },
+])('a server that only takes signed payments: $name', ({ version, extra, scheme, charge }) => {
   const chain = useChain();
   const shop = useServer(() => startSigningShop(chain, version));
   const store = useMade(() => new MemoryPaymentStore());
@@ -25,8 +51,17 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   const transfers = useTransferCount(chain, () => payer().address);
   const buy = (change: Partial<PaymentOptions> = {}, by = wallet, init: RequestInit = {}) =>
     fetchWithPayment(fetch, by, { assets: [assetOf(chain)], maxAmount: '0.001', store, ...change })(shop.url, init);
-  const shown = () => shop.shown.map(({ payment }) => (payment as SignedAuthorization).authorization);
+  const shown = () => shop.shown.map(({ payment }) => facts(payment));
   const nonces = () => shown().map(({ nonce }) => nonce);
+  const offer = () => ({
+    ...(scheme && { scheme }),
+    extra: { name: 'USDC', version: '2', ...extra, ...(scheme && { facilitatorAddress: facilitatorOf(chain) }) },
+  });
+
+  beforeAll(() => approvePermit2(chain, { owner: payer().address }));
+  beforeEach(() => {
+    shop.offer = offer();
+  });
 
   // Prevents: a payment for a request that takes none.
   it('is not paid for a HEAD, which only asks for the price', async () => {
@@ -35,22 +70,19 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   });
 
   it('is paid once by a signature, and the payer sends no transaction', async () => {
-    const before = await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [payer().address, 'latest']);
+    const sent = () => callRpc(chain.rpcUrl, 'eth_getTransactionCount', [payer().address, 'latest']);
+    const before = [await sent(), await readBalance(chain, payer().address)] as const;
     const response = await buy();
     expect([response.status, await response.text()]).toEqual([200, 'the goods']);
-    expect(await transfers()).toBe(1);
-    expect(await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [payer().address, 'latest'])).toBe(before);
-    const [{ header } = { header: '' }] = shop.shown;
-    const { from, to, value, validBefore } = shown()[0]!;
-    expect({ from, to, value }).toEqual({
-      from: payer().address.toLowerCase(),
-      to: chain.payTo.toLowerCase(),
-      value: '1000',
-    });
-    expect(Number(validBefore)).toBeLessThanOrEqual(Date.now() / 1000 + 300);
-    const sent = JSON.parse(Buffer.from(header, 'base64').toString()) as Record<string, unknown>;
-    if (version === 1) expect(sent).toMatchObject({ scheme: 'exact', network: 'sei-testnet' });
-    else expect(sent).toMatchObject({ accepted: { amount: '1000' }, extensions: { kept: { as: 'is' } } });
+    expect([await sent(), await transfers()]).toEqual([before[0], 1]);
+    expect(before[1] - (await readBalance(chain, payer().address))).toBe(charge);
+    const { from, to, amount, end } = shown()[0]!;
+    const lower = (address: string) => address.toLowerCase();
+    expect({ from, to, amount }).toEqual({ from: lower(payer().address), to: lower(chain.payTo), amount: '1000' });
+    expect(end).toBeLessThanOrEqual(Date.now() / 1000 + 300);
+    const header = JSON.parse(Buffer.from(shop.shown[0]!.header, 'base64').toString()) as Record<string, unknown>;
+    const kept = { accepted: { amount: '1000', ...offer() }, extensions: { kept: { as: 'is' } } };
+    expect(header).toMatchObject(version === 1 ? { scheme: 'exact', network: 'sei-testnet' } : kept);
     expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
   });
 
@@ -120,8 +152,8 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
       'malformed_challenge',
     ],
     ['an invalid recipient address', { payTo: 'me' }, 'malformed_challenge'],
-  ])('gets no signature for %s', async (_name, offer, code) => {
-    shop.offer = offer;
+  ])('gets no signature for %s', async (_name, changes, code) => {
+    Object.assign(shop.offer, changes);
     expect(await failureOf(buy())).toMatchObject({ code });
     expect([shop.shown, await store.list()]).toEqual([[], []]);
   });
@@ -131,19 +163,19 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   });
 
   it('gets a signature that is valid for at most an hour, whatever it asks for', async () => {
-    shop.offer = { maxTimeoutSeconds: 1_000_000_000 };
+    shop.offer['maxTimeoutSeconds'] = 1_000_000_000;
     await buy();
-    expect(Number(shown()[0]?.validBefore)).toBeLessThanOrEqual(Date.now() / 1000 + 3600);
+    expect(shown()[0]?.end).toBeLessThanOrEqual(Date.now() / 1000 + 3600);
   });
 
-  describe('when an authorization has expired', () => {
+  describe('when its signature has expired', () => {
     afterEach(() => jest.restoreAllMocks());
 
     /**
      * In our time and on the chain: its clock is moved forward for good, and it accepts none of our later signatures.
      */
     const end = async () => {
-      const aheadMs = Number(shown()[0]?.validBefore) * 1000 - Date.now();
+      const aheadMs = shown()[0]!.end * 1000 - Date.now();
       const now = Date.now.bind(Date);
       jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
       await callRpc(chain.rpcUrl, 'evm_increaseTime', [3600]);

@@ -75,6 +75,8 @@ describe('parseProof', () => {
     ['no hash', encode({ ...proof, payload: {} })],
     ['a short hash', encode({ ...proof, payload: { txHash: '0x12' } })],
     ['a hash with a trailing line break', encode({ ...proof, payload: { txHash: `${txHash}\n` } })],
+    ['a number', encodeText('1e999')],
+    ['a hash with a NUL', encode({ ...proof, payload: { txHash: `${txHash}\u0000` } })],
     ['a hash in an array', encode({ ...proof, payload: { txHash: [txHash] } })],
     ['a reference that is a number', encode({ ...proof, payload: { txHash, reference: 1 } })],
     ['a signature that is not hexadecimal', encode({ ...proof, payload: { txHash, signature: '0xzz' } })],
