@@ -46,6 +46,7 @@ export function eip3009(devnet: () => Devnet): SignedMethod<SignedAuthorization>
       return cancelAuthorization(devnet(), authorization, { domain, privateKey });
     },
     cancelled: 'authorization_cancelled',
+    tooPoor: 'balance_too_low',
     twins: [],
     byHash: 'the same payment',
     foundBy: ['eth_getTransactionReceipt', 'eth_getLogs'],

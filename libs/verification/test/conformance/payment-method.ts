@@ -82,6 +82,8 @@ export interface SignedMethod<Payment extends SignedPayment = SignedPayment> ext
   /** Invalidates the nonce, as only its payer can. */
   cancel: (payment: Payment) => Promise<unknown>;
   cancelled: PaymentFailure;
+  /** The failure of a settlement for which its payer has too little by then. */
+  tooPoor: PaymentFailure;
   /** Terms under which another payment with the same nonce is not this one. */
   twins: readonly [what: string, terms: () => Partial<PaymentTerms<Payment>>][];
   /** What the hash of its transaction is. */

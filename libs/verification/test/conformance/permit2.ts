@@ -69,6 +69,7 @@ export function permit2(devnet: () => Devnet, scheme: SignedPermit['scheme']): S
     },
     cancel: ({ permit2Authorization: { from, nonce } }) => invalidateNonce(devnet(), from, BigInt(nonce)),
     cancelled: 'payment_used',
+    tooPoor: 'settlement_failed',
     twins: [
       ['another expiry', () => ({ validBefore: 10_000_000_000n })],
       ['another start', () => ({ validAfter: 1n })],
