@@ -11,23 +11,19 @@ import { Redis } from 'ioredis';
 import { readBalance } from '../../tools/devnet/chain/read-balance.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
-import { startRawUpstream, startUpstream, type Upstream } from './start-upstream.js';
+import { startUpstream } from './start-upstream.js';
 
 const SECRET = 'k3y-of-the-upstream';
-const LARGE = 200_000;
 
 /** Paid routes end to end: real services, chain and Redis, and an upstream that can be made to fail. */
 describe('paid routes', () => {
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
-  let breaking: Upstream;
   let stack: Stack;
   let redis: Redis;
   const folder = mkdtempSync(join(tmpdir(), 'paid-routes-'));
-  let raw = '';
 
   beforeAll(async () => {
     upstream = await startUpstream((_, response) => response.end());
-    breaking = await startRawUpstream((socket) => socket.end(raw));
     const file = join(folder, 'routes.yaml');
     writeFileSync(
       file,
@@ -39,7 +35,6 @@ describe('paid routes', () => {
   - { path: /v1/slow/:symbol, price: "0.01", upstream: "\${UPSTREAM}", timeoutMs: 4000 }
   - { path: /v1/orders, methods: [POST], price: "0.02", upstream: "\${UPSTREAM}", timeoutMs: 4000, maxBodyBytes: 100000 }
   - { path: /v1/events/:topic, price: "0.03", upstream: "\${UPSTREAM}", answer: streamed, timeoutMs: 600000 }
-  - { path: /broken/quote, price: "0.01", upstream: "${breaking.url}" }
   - { path: /gone/quote, price: "0.01", upstream: "\${GONE}" }
 `,
     );
@@ -52,7 +47,6 @@ describe('paid routes', () => {
         UPSTREAM_KEY: SECRET,
         GONE: gone.url,
         LEASE_MS: '1000',
-        MAX_STORED_ANSWER_BYTES: '100000',
       },
     });
     redis = new Redis(stack.redis.url);
@@ -62,7 +56,6 @@ describe('paid routes', () => {
     redis?.disconnect();
     await stack?.stop();
     await upstream.stop();
-    await breaking.stop();
     rmSync(folder, { recursive: true });
   });
 
@@ -192,28 +185,12 @@ describe('paid routes', () => {
     expect(await (await redeem()).text()).toBe('yes');
   });
 
-  it('charge nothing for an answer that breaks off half-way', async () => {
-    raw = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf';
-    const redeem = await buy('/broken/quote');
-    const broken = await redeem();
-    expect([broken.status, isReleased(broken)]).toEqual([502, true]);
-    raw = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole';
-    expect(await (await redeem()).text()).toBe('whole');
-  });
-
   it('charge nothing, however often, for an upstream that is unreachable', async () => {
     const redeem = await buy('/gone/quote');
     for (let attempt = 1; attempt <= 7; attempt += 1) {
       const gone = await redeem();
       expect([gone.status, isReleased(gone)]).toEqual([502, true]);
     }
-  });
-
-  it('charge nothing, and forward no challenge, for an upstream that answers 402 itself', async () => {
-    upstream.answer = (_, response) => response.writeHead(402).end('{"x402Version":1,"accepts":[]}');
-    const redeem = await buy('/v1/quotes/C');
-    const foreign = await redeem();
-    expect([foreign.status, isReleased(foreign)]).toEqual([502, true]);
   });
 
   it('let a payment find its upstream busy fifty times, and list it for a refund then', async () => {
@@ -247,41 +224,6 @@ describe('paid routes', () => {
     });
   });
 
-  it('keep a payment whose unsafe request timed out for its repeat, which the upstream can recognise', async () => {
-    upstream.answer = () => undefined;
-    const redeem = await buy('/v1/orders', { method: 'POST', body: 'order' });
-    const late = await redeem();
-    expect([late.status, isReleased(late)]).toEqual([504, false]);
-    upstream.answer = (_, response) => response.end('done');
-    let repeat = await redeem();
-    while (repeat.status === 409) {
-      expect(repeat.headers.get('Retry-After')).toBeTruthy();
-      await sleep(100);
-      repeat = await redeem();
-    }
-    expect([repeat.status, await repeat.text()]).toEqual([200, 'done']);
-    const keys = upstream.requests.map(({ headers }) => headers['idempotency-key']);
-    expect(keys).toHaveLength(2);
-    expect(keys[0]).toBe(keys[1]);
-  });
-
-  it('keep the answer for a client that disconnected before it arrived', async () => {
-    const leave = new AbortController();
-    upstream.answer = (_, response) => {
-      leave.abort();
-      setTimeout(() => response.end('made'), 50);
-    };
-    const redeem = await buy('/v1/quotes/F');
-    await expect(redeem({ signal: leave.signal })).rejects.toThrow();
-    let again = await redeem();
-    while (again.status === 409) {
-      await sleep(50);
-      again = await redeem();
-    }
-    expect([isReplayed(again), await again.text()]).toEqual([true, 'made']);
-    expect(upstream.requests).toHaveLength(1);
-  });
-
   it('stream an answer while it is produced, and produce it again for a client that lost it', async () => {
     let finish = (): void => undefined;
     upstream.answer = (_, response) => {
@@ -312,39 +254,6 @@ describe('paid routes', () => {
     const redeem = await buy('/v1/events/d');
     await (await redeem()).body!.cancel();
     await closed;
-  });
-
-  it('let the client see that a stream broke off', async () => {
-    upstream.answer = (_, response) => {
-      response.writeHead(200).write('first');
-      setTimeout(() => response.destroy(), 50);
-    };
-    const redeem = await buy('/v1/events/b');
-    const streamed = await redeem();
-    expect(streamed.status).toBe(200);
-    await expect(streamed.text()).rejects.toThrow();
-    upstream.answer = (_, response) => response.end('whole');
-    expect(await (await redeem()).text()).toBe('whole');
-  });
-
-  it('charge nothing for a stream that breaks off before its first byte', async () => {
-    upstream.answer = (_, response) => {
-      response.writeHead(200).flushHeaders();
-      setTimeout(() => response.destroy(), 20);
-    };
-    const redeem = await buy('/v1/events/c');
-    const broken = await redeem();
-    expect([broken.status, isReleased(broken)]).toEqual([502, true]);
-  });
-
-  it('send an answer that is too large to be stored completely, and produce it again for a client that lost it', async () => {
-    upstream.answer = (_, response) => response.end('x'.repeat(LARGE));
-    const redeem = await buy('/v1/quotes/E');
-    const paid = await redeem();
-    expect([paid.status, (await paid.text()).length]).toEqual([200, LARGE]);
-    const again = await redeem();
-    expect([isReplayed(again), (await again.text()).length]).toEqual([true, LARGE]);
-    expect(upstream.requests).toHaveLength(2);
   });
 
   function anyProof() {

@@ -156,13 +156,14 @@ export class SettlementFixture {
 
   /** The last transaction that the next block would have, once it has one. */
   async waitForTransaction(): Promise<Hex> {
-    let last: Hex | undefined;
+    const seen: Hex[] = [];
     await waitFor('a settlement in the pool', async () => {
       const block = await this.rpc('eth_getBlockByNumber', ['pending', false]);
-      last = (block as { transactions: Hex[] }).transactions.at(-1);
-      return last !== undefined;
+      return seen.push(...(block as { transactions: Hex[] }).transactions.slice(-1)) > 0;
     });
-    return last!;
+    const [last] = seen;
+    if (last === undefined) throw new Error('there is no transaction');
+    return last;
   }
 
   setBalance(address: Hex, wei: bigint): Promise<unknown> {

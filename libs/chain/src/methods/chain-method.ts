@@ -13,7 +13,7 @@ export interface PromisedMove<Terms extends SignedTerms = SignedTerms> {
 }
 
 /** The state of a payment to be settled, read at the chain's newest block. */
-export interface PaymentView {
+export interface UnsettledView {
   /** Used or cancelled. Null where the contract that keeps it does not exist on this chain. */
   isNonceTaken: boolean | null;
   /** Null when no contract answers at the asset's address. */

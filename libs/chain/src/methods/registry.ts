@@ -1,7 +1,7 @@
 import type { ChainMethod } from './chain-method.js';
-import { eip3009 } from './eip3009/method.js';
+import { eip3009OnChain } from './eip3009/method.js';
 import { MethodTable } from './method-table.js';
-import { permit2 } from './permit2/method.js';
+import { permit2OnChain } from './permit2/method.js';
 
 // What other layers use of one method alone.
 export { askAboutAuthorization } from './eip3009/authorization-view.js';
@@ -10,4 +10,4 @@ export { planTransfer } from './eip3009/plan-transfer.js';
 export { planPermitTransfer, PROXIES } from './permit2/permit-proxy.js';
 export { askAboutPermit, type PermitQuestion, type PermitView } from './permit2/permit-view.js';
 
-export const chainMethods = new MethodTable<ChainMethod>([eip3009, permit2]);
+export const chainMethods = new MethodTable<ChainMethod>([eip3009OnChain, permit2OnChain]);

@@ -5,11 +5,11 @@ import type { SignedPayment } from '@tollgate/protocol';
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import type { PaymentEntry } from '../payment-entry.js';
-import { eip3009 } from './eip3009/method.js';
-import { permit2 } from './permit2/method.js';
+import { eip3009Settlement } from './eip3009/method.js';
+import { permit2Settlement } from './permit2/method.js';
 import type { SettlementMethod, SettlementPlaces } from './settlement-method.js';
 
-export const settlementMethods = new MethodTable<SettlementMethod>([eip3009, permit2]);
+export const settlementMethods = new MethodTable<SettlementMethod>([eip3009Settlement, permit2Settlement]);
 
 /** A name for everything that was signed, in 22 characters. */
 export function nameSettlement(

@@ -5,7 +5,7 @@ import {
   LATEST,
   type PayerSignature,
   type PaymentUse,
-  type PaymentView,
+  type UnsettledView,
   type TriedCall,
 } from '@tollgate/chain';
 import { signedPaymentId } from '@tollgate/ledger';
@@ -77,7 +77,7 @@ export async function judgeSignedPayment(
 
 async function judgeSettled(
   judged: Judged,
-  { headBlockNumber }: Pick<PaymentView, 'headBlockNumber'>,
+  { headBlockNumber }: Pick<UnsettledView, 'headBlockNumber'>,
   rules: JudgingRules,
   chain: ChainReader,
 ): Promise<SignedJudgement> {
@@ -154,7 +154,7 @@ function assertValidityWindow(
 }
 
 /** A token must answer at the asset's address; refuses `asset_has_no_code`. Returns the payer's balance. */
-function assertAssetHasCode({ balanceBaseUnits }: Pick<PaymentView, 'balanceBaseUnits'>): bigint {
+function assertAssetHasCode({ balanceBaseUnits }: Pick<UnsettledView, 'balanceBaseUnits'>): bigint {
   if (balanceBaseUnits === null) throw new PaymentRefused('asset_has_no_code');
   return balanceBaseUnits;
 }
@@ -165,7 +165,7 @@ function assertAssetHasCode({ balanceBaseUnits }: Pick<PaymentView, 'balanceBase
  */
 function assertSignature(
   signature: PayerSignature,
-  { hasPayerCode, signatureAnswer }: Pick<PaymentView, 'hasPayerCode' | 'signatureAnswer'>,
+  { hasPayerCode, signatureAnswer }: Pick<UnsettledView, 'hasPayerCode' | 'signatureAnswer'>,
 ): void {
   if (signature.kind === 'account') return;
   if (!hasPayerCode && signature.deployment === null) {
@@ -182,7 +182,7 @@ function assertFunds(balanceBaseUnits: bigint, amountBaseUnits: string): void {
 }
 
 /** The payer must have approved what the method's contract moves; refuses with the method's own failure. */
-function assertApproved({ approval }: VerificationMethod, view: PaymentView, terms: SignedPaymentTerms): void {
+function assertApproved({ approval }: VerificationMethod, view: UnsettledView, terms: SignedPaymentTerms): void {
   if (approval !== null && !approval.covers(view, terms)) throw new PaymentRefused(approval.failure);
 }
 
@@ -217,7 +217,7 @@ async function assertNotBarred(barring: Promise<boolean>): Promise<void> {
  * the newest block is older than the start of the payment's validity, that block cannot. @throws ChainUnavailableError
  */
 async function findPlace(
-  { wouldSettle }: Pick<PaymentView, 'wouldSettle'>,
+  { wouldSettle }: Pick<UnsettledView, 'wouldSettle'>,
   settlement: TriedCall,
   { validAfter, isWallet }: { validAfter: string; isWallet: boolean },
   { nowMs, deadlineMs, lookUps }: Pick<Judged, 'nowMs' | 'deadlineMs' | 'lookUps'>,

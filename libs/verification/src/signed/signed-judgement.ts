@@ -1,24 +1,19 @@
 import type { SentPayment } from '@tollgate/chain';
 import type { PaymentId } from '@tollgate/ledger';
-import type { Hex, SignedPayment } from '@tollgate/protocol';
-import type { PaymentSimulation, SignedPaymentTerms } from '@tollgate/transport';
+import type { Hex } from '@tollgate/protocol';
+import type { PaymentSimulation } from '@tollgate/transport';
 
-import type { LookUps } from '../limits/client-shares.js';
+import type { SettlingRules, PaymentToJudge } from '../methods/verification-method.js';
 import type { Deployments } from './deployments.js';
 import type { WalletCheck } from './wallet-check.js';
 
-export interface SignedPaymentRules {
+export interface SignedPaymentRules extends SettlingRules {
   confirmations: number;
+  deployments: Deployments;
   /** From the payment's block to its proof, for a payment that was already settled when it was shown. */
   redemptionWindowMs: number;
   /** How long the ledger remembers payments, and so how far back the chain is searched. */
   memoryMs: number;
-  /** Gas that settling one payment may take, where no wallet is deployed. */
-  settleGasCap: number;
-  /** For which payments a payer's wallet may be deployed (EIP-6492). */
-  deployments: Deployments;
-  /** Calls the factories. */
-  multicall3: Hex;
   /** The further checks for payers with code. */
   wallets: Pick<WalletCheck, 'assertAccepted'>;
   strikes: {
@@ -49,16 +44,10 @@ export interface PromisedPayment {
 }
 
 /** A signed payment to judge. */
-export interface Judged<Payment extends SignedPayment = SignedPayment> {
-  terms: SignedPaymentTerms;
-  payment: Payment;
-  /** The token's EIP-712 domain separator, under which the payers of some methods sign. */
-  domainSeparator: Hex;
+export interface Judged extends PaymentToJudge {
   nowMs: number;
   /** How long it must stay valid where its money has not moved. */
   validForMs: number;
-  deadlineMs: number;
-  lookUps: LookUps;
 }
 
 /** A signed payment that may be claimed if the ledger agrees. */

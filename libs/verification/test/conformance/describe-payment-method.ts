@@ -7,6 +7,7 @@ import { PRICE } from '../use-signed-payment-verifier.js';
 import { describeSettledPayments } from './describe-settled-payments.js';
 import { describeSignedPayments } from './describe-signed-payments.js';
 import {
+  accountOf,
   leaseOf,
   type PaymentMethod,
   type PaymentTerms,
@@ -44,7 +45,7 @@ export function describePaymentMethod<Payment>(
   /** The verdict on a signed payment names its payer. */
   const refused = (failure: PaymentFailure, from = own()) =>
     isSigned ? { outcome: 'refused', failure, payer: from } : { outcome: 'refused', failure };
-  const account = (index: number) => parts().devnet.accounts[index]!;
+  const account = (index: number) => accountOf(parts().devnet, index);
   const addressOf = (index: number) => account(index).address.toLowerCase() as Hex;
   const own = () => payer().address.toLowerCase() as Hex;
   const inSeconds = (seconds: number) => BigInt(Math.floor(Date.now() / 1000) + seconds);

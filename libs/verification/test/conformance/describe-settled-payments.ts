@@ -10,7 +10,7 @@ import { transferTokens, waitUntilMined } from '../../../../tools/devnet/chain/t
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult, REFUSED_NUMBERS } from '../../../chain/test/rpc-stand-in.js';
 import { PRICE } from '../use-signed-payment-verifier.js';
-import { leaseOf, type SignedMethod, type Verifiers } from './payment-method.js';
+import { accountOf, leaseOf, type SignedMethod, type Verifiers } from './payment-method.js';
 
 /** Answers any signature with the magic value of EIP-1271. */
 const WILLING = '0x631626ba7e60e01b60005260206000f3';
@@ -21,7 +21,7 @@ const INCONSISTENT = { outcome: 'unavailable', reason: 'rpc_inconsistent' };
 export function describeSettledPayments(method: SignedMethod, verifiers: Verifiers): void {
   const { abandon, ageLedger, ask, parts, payer, refusals, askAboutHash, createRequest } = verifiers;
   const { pay, settle, moves } = method;
-  const addressOf = (index: number) => parts().devnet.accounts[index]!.address.toLowerCase() as Hex;
+  const addressOf = (index: number) => accountOf(parts().devnet, index).address.toLowerCase() as Hex;
   const own = () => payer().address.toLowerCase() as Hex;
   const refused = (failure: PaymentFailure, from = own()) => ({ outcome: 'refused', failure, payer: from });
   const nowS = () => Math.floor(Date.now() / 1000);

@@ -4,7 +4,7 @@ import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.j
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult } from '../../../chain/test/rpc-stand-in.js';
 import { PRICE } from '../use-signed-payment-verifier.js';
-import { leaseOf, type SignedMethod, type Verifiers } from './payment-method.js';
+import { accountOf, leaseOf, type SignedMethod, type Verifiers } from './payment-method.js';
 
 /** The rows of a signature whose money has not moved. */
 export function describeSignedPayments(
@@ -137,7 +137,7 @@ export function describeSignedPayments(
     });
 
     const twins: SignedMethod['twins'] = [
-      ['another recipient', () => ({ to: parts().devnet.accounts[3]!.address })],
+      ['another recipient', () => ({ to: accountOf(parts().devnet, 3).address })],
       ['another amount', () => ({ amount: PRICE - 1n })],
       ...method.twins,
     ];

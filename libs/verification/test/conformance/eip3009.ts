@@ -4,7 +4,7 @@ import type { Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { signAuthorization } from '../../../../tools/devnet/chain/sign-authorization.js';
 import { bytesCallOf, cancelAuthorization, submitAuthorization } from '../sign-authorization.js';
 import { PRICE } from '../use-payment-verifier.js';
-import type { SignedMethod } from './payment-method.js';
+import { accountOf, type SignedMethod } from './payment-method.js';
 import { lower, SIGNED_CODES } from './signed-codes.js';
 
 /** A signed authorization of EIP-3009: the token moves the money for whoever sends it. */
@@ -13,7 +13,7 @@ export function eip3009(devnet: () => Devnet): SignedMethod<SignedAuthorization>
     name: 'EIP-3009',
     // Token and chain are in the signed domain, and in nothing else of the payment.
     codes: { ...SIGNED_CODES, 'another token': 'signature_invalid' },
-    pay: ({ signer = devnet().accounts[0]!, amount = PRICE, token, chainId, nonceOf, ...terms } = {}) =>
+    pay: ({ signer = accountOf(devnet(), 0), amount = PRICE, token, chainId, nonceOf, ...terms } = {}) =>
       signAuthorization({ ...devnet(), ...(token && { asset: token }), ...(chainId && { chainId }) }, signer, {
         value: String(amount),
         ...(terms.from && { from: lower(terms.from) }),
@@ -41,10 +41,12 @@ export function eip3009(devnet: () => Devnet): SignedMethod<SignedAuthorization>
     cancel: ({ authorization }) => {
       const { chainId, asset, accounts } = devnet();
       const domain = { name: 'USDC', version: '2', chainId, verifyingContract: asset };
-      const { privateKey } = accounts.find(({ address }) => lower(address) === authorization.from)!;
+      const payer = accounts.find(({ address }) => lower(address) === authorization.from);
+      const { privateKey } = payer ?? accountOf(devnet(), 0);
       return cancelAuthorization(devnet(), authorization, { domain, privateKey });
     },
     cancelled: 'authorization_cancelled',
+    tooPoor: 'balance_too_low',
     twins: [],
     byHash: 'the same payment',
     foundBy: ['eth_getTransactionReceipt', 'eth_getLogs'],

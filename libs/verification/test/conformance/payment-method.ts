@@ -2,7 +2,7 @@ import type { Lease } from '@tollgate/ledger';
 import type { Hex, PaymentFailure, SignedPayment } from '@tollgate/protocol';
 import type { SignedPaymentVerdict, VerifyPaymentVerdict } from '@tollgate/transport';
 
-import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
+import type { Devnet, DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
 import type { BatchPayer } from '../../../../tools/devnet/chain/deploy.js';
 import type { AskedSigned, useSignedPaymentVerifier } from '../use-signed-payment-verifier.js';
 
@@ -49,15 +49,15 @@ export interface PaymentMethod<Payment> {
   name: string;
   codes: Record<TermsRow, RowCode>;
   /** Once per chain: what the first account, and its contract wallet, have to do before they can pay. */
-  prepare?(wallet?: BatchPayer): Promise<unknown>;
-  pay(terms?: Partial<PaymentTerms<Payment>>): Promise<Payment>;
+  prepare?: (wallet?: BatchPayer) => Promise<unknown>;
+  pay: (terms?: Partial<PaymentTerms<Payment>>) => Promise<Payment>;
   /** Has its money moved, as a third party could; returns the transaction. */
-  settle(payment: Payment, amount?: bigint): Promise<Hex>;
+  settle: (payment: Payment, amount?: bigint) => Promise<Hex>;
   /** What a claimed payment is answered with, without lease and outcome. */
-  claimed(payment: Payment): object;
-  idOf(payment: Payment): object;
+  claimed: (payment: Payment) => object;
+  idOf: (payment: Payment) => object;
   /** The part of its name by which records of refusals are found. */
-  nameOf(payment: Payment): string;
+  nameOf: (payment: Payment) => string;
   /** Bytes that the RPC server returns at most at once where a payer's contract fails by a megabyte. */
   longestRefusal: number;
   /** Requests to the RPC server until a contract that fails is refused. */
@@ -66,22 +66,24 @@ export interface PaymentMethod<Payment> {
 
 /** A method whose payment is a mined transaction: by its hash it is asked about. */
 export interface SentMethod<Payment> extends PaymentMethod<Payment> {
-  ask(payment: Payment, asked?: AskedSigned): Promise<Verdict>;
+  ask: (payment: Payment, asked?: AskedSigned) => Promise<Verdict>;
 }
 
 /** A method whose payer signs first, and whose payment anyone, or a relayer, sends. */
 export interface SignedMethod<Payment extends SignedPayment = SignedPayment> extends PaymentMethod<Payment> {
   /** The transaction that moves the signed amount, or this one. */
-  call(payment: Payment, amount?: bigint): { from?: Hex; to: Hex; data: Hex };
+  call: (payment: Payment, amount?: bigint) => { from?: Hex; to: Hex; data: Hex };
   /** Why no third party can send it, in words. */
   onlyBy?: string;
   /** What a settlement moves of the price where it may be less. */
   moves: bigint;
   /** What an account has to do before it gets the code of a contract wallet and pays. */
-  prepareWallet?(wallet: Hex): Promise<unknown>;
+  prepareWallet?: (wallet: Hex) => Promise<unknown>;
   /** Invalidates the nonce, as only its payer can. */
-  cancel(payment: Payment): Promise<unknown>;
+  cancel: (payment: Payment) => Promise<unknown>;
   cancelled: PaymentFailure;
+  /** The failure of a settlement for which its payer has too little by then. */
+  tooPoor: PaymentFailure;
   /** Terms under which another payment with the same nonce is not this one. */
   twins: readonly [what: string, terms: () => Partial<PaymentTerms<Payment>>][];
   /** What the hash of its transaction is. */
@@ -92,6 +94,13 @@ export interface SignedMethod<Payment extends SignedPayment = SignedPayment> ext
   isBatched: boolean;
   /** The record for a refund of money that a relayer may have sent and no server shows. */
   unfound: { detail: string; amountBaseUnits?: string };
+}
+
+/** An account of the devnet. */
+export function accountOf({ accounts }: Devnet, index: number): DevnetAccount {
+  const account = accounts[index];
+  if (account === undefined) throw new Error(`the devnet has ${accounts.length} accounts`);
+  return account;
 }
 
 /** The lease of a claimed payment. */

@@ -8,7 +8,7 @@ import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PERMIT2 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { PRICE } from '../use-payment-verifier.js';
-import type { SignedMethod } from './payment-method.js';
+import { accountOf, type SignedMethod } from './payment-method.js';
 import { SIGNED_CODES } from './signed-codes.js';
 
 const INVALIDATE = parseAbi(['function invalidateUnorderedNonces(uint256 word, uint256 mask)']);
@@ -16,7 +16,11 @@ const INVALIDATE = parseAbi(['function invalidateUnorderedNonces(uint256 word, u
 /** A signed permit of Permit2: `exact` moves the price, `upto` the part of the maximum that was used. */
 export function permit2(devnet: () => Devnet, scheme: SignedPermit['scheme']): SignedMethod<SignedPermit> {
   const isMetered = scheme === 'upto';
-  const facilitator = () => devnet().relayers[0]!.address;
+  const facilitator = () => {
+    const [relayer] = devnet().relayers;
+    if (relayer === undefined) throw new Error('the devnet has no relayers');
+    return relayer.address;
+  };
   const rpc = (method: string, params: unknown[]) => callRpc(devnet().rpcUrl, method, params);
   const call: SignedMethod<SignedPermit>['call'] = (payment, amount = BigInt(signedAmountOf(payment))) => ({
     ...(isMetered && { from: facilitator() }),
@@ -33,11 +37,11 @@ export function permit2(devnet: () => Devnet, scheme: SignedPermit['scheme']): S
       }),
     },
     prepare: async (wallet) => {
-      await approvePermit2(devnet(), { owner: devnet().accounts[0]!.address });
+      await approvePermit2(devnet(), { owner: accountOf(devnet(), 0).address });
       await wallet?.approve(PERMIT2);
       await rpc('anvil_impersonateAccount', [facilitator()]);
     },
-    pay: ({ signer = devnet().accounts[0]!, amount = PRICE, chainId, validBefore, nonceOf, ...terms } = {}) =>
+    pay: ({ signer = accountOf(devnet(), 0), amount = PRICE, chainId, validBefore, nonceOf, ...terms } = {}) =>
       signPermit({ ...devnet(), ...(chainId && { chainId }) }, signer, {
         ...terms,
         amountBaseUnits: amount,
@@ -46,7 +50,7 @@ export function permit2(devnet: () => Devnet, scheme: SignedPermit['scheme']): S
         ...(isMetered && { facilitator: facilitator() }),
       }),
     settle: (payment, amount) =>
-      sendTransaction(devnet(), { from: devnet().accounts[5]!.address, ...call(payment, amount) }),
+      sendTransaction(devnet(), { from: accountOf(devnet(), 5).address, ...call(payment, amount) }),
     claimed: ({ permit2Authorization: { from } }) => ({ payer: from, txHash: null }),
     idOf: ({ permit2Authorization: { from: owner, nonce } }) => {
       const { chainId } = devnet();
@@ -65,6 +69,7 @@ export function permit2(devnet: () => Devnet, scheme: SignedPermit['scheme']): S
     },
     cancel: ({ permit2Authorization: { from, nonce } }) => invalidateNonce(devnet(), from, BigInt(nonce)),
     cancelled: 'payment_used',
+    tooPoor: 'settlement_failed',
     twins: [
       ['another expiry', () => ({ validBefore: 10_000_000_000n })],
       ['another start', () => ({ validAfter: 1n })],

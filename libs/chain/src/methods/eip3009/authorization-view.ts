@@ -15,7 +15,7 @@ import {
 import { readSignatureAnswer } from '../../contracts/contract-signature.js';
 import { type Deployment, isExpectedFactory } from '../../contracts/wallet-factories.js';
 import type { RpcCall, RpcResult } from '../../rpc/rpc-endpoint.js';
-import type { PaymentView } from '../chain-method.js';
+import type { UnsettledView } from '../chain-method.js';
 
 /** The fields by which a token identifies an authorization. */
 export interface AuthorizationName {
@@ -49,7 +49,7 @@ export function askAboutAuthorization({
   route,
   deployingRoute,
   ...name
-}: AuthorizationQuestion): ChainQuestion<PaymentView> {
+}: AuthorizationQuestion): ChainQuestion<UnsettledView> {
   const { asset, payer } = name;
   const routeCalls = tryRoute(route);
   return {

@@ -27,7 +27,7 @@ import { carriesAuthorization, encodeTransfer } from './plan-transfer.js';
 type Terms = Omit<SignedAuthorization, 'signature'>;
 
 /** EIP-3009: the token keeps the nonces, and its logs name them. */
-export const eip3009: ChainMethod<Terms> = {
+export const eip3009OnChain: ChainMethod<Terms> = {
   kind: 'authorization',
   senderOf: () => null,
   askForNonceOf({ authorization: { from: payer, nonce } }, asset) {

@@ -28,7 +28,7 @@ import { askForPermitNonce, readPermitNonce } from './permit-view.js';
 type PermitId = Extract<SignedPaymentId, { kind: 'permit2' }>;
 
 /** Permit2: its contract keeps the nonces and names none in a log, so that a permit is found by calldata alone. */
-export const permit2: ChainMethod<PermitTerms> = {
+export const permit2OnChain: ChainMethod<PermitTerms> = {
   kind: 'permit2',
   senderOf: (payment) => (payment.scheme === 'upto' ? payment.permit2Authorization.witness.facilitator : null),
   askForNonceOf({ permit2Authorization: { from: owner, nonce } }) {

@@ -15,7 +15,7 @@ import {
 } from '../../contracts/contract-question.js';
 import { readSignatureAnswer } from '../../contracts/contract-signature.js';
 import type { RpcCall, RpcResult } from '../../rpc/rpc-endpoint.js';
-import type { PaymentView } from '../chain-method.js';
+import type { UnsettledView } from '../chain-method.js';
 
 /** The fields by which Permit2 identifies a permit. */
 export interface PermitName {
@@ -40,7 +40,7 @@ interface PermitSimulation {
   isSimulated: boolean;
 }
 
-export interface PermitView extends PaymentView {
+export interface PermitView extends UnsettledView {
   /** A contract exists at the proxy address that settles the permit. */
   hasProxy: boolean;
   /** How much of the token the payer lets Permit2 move. */

@@ -1,5 +1,4 @@
 import { deploymentOf, type PayerSignature, planTransfer, readPayerSignature, splitSignature } from '@tollgate/chain';
-import type { JsonValue } from '@tollgate/journal';
 import {
   hashTransferAuthorization,
   MAX_UINT256,
@@ -17,7 +16,7 @@ import type { SettlementMethod } from '../settlement-method.js';
 
 type SentAuthorization = Omit<SignedAuthorization, 'signature'> & { signature: PayerSignature };
 
-export const eip3009: SettlementMethod<SignedAuthorization, SentAuthorization> = {
+export const eip3009Settlement: SettlementMethod<SignedAuthorization, SentAuthorization> = {
   kind: 'authorization',
   isSimulatedBySender: false,
   // Some tokens do not revert on a used nonce.
@@ -59,7 +58,7 @@ export const eip3009: SettlementMethod<SignedAuthorization, SentAuthorization> =
         return { ...entry, authorization, signature };
       }),
     };
-    return input as unknown as JsonValue;
+    return input;
   },
   parseJob(input) {
     const { entries } = parseMessage(job, input);

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { moved } from '../../payment-entry.js';
 import type { SettlementMethod } from '../settlement-method.js';
 
-export const permit2: SettlementMethod<SignedPermit, SignedPermit> = {
+export const permit2Settlement: SettlementMethod<SignedPermit, SignedPermit> = {
   kind: 'permit2',
   // Under scheme `upto` only the account that the payer named can send it, whichever process works on that account.
   isSimulatedBySender: true,

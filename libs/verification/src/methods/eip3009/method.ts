@@ -12,12 +12,11 @@ import {
 } from '@tollgate/chain';
 import { hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
-import { assertMayAsk, planSignatureCheck, rememberAnswer } from '../../signed/contract-signatures.js';
-import type { Judged, SignedPaymentRules } from '../../signed/signed-judgement.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from '../ask-for-signature.js';
 import { assertExactAmount, assertRecipient } from '../terms-rules.js';
-import type { Looked, VerificationMethod } from '../verification-method.js';
+import type { Looked, SettlingRules, PaymentToJudge, VerificationMethod } from '../verification-method.js';
 
-export const eip3009: VerificationMethod<SignedAuthorization> = {
+export const eip3009Rules: VerificationMethod<SignedAuthorization> = {
   kind: 'authorization',
   isOfTokenDomain: true,
   isCounted: true,
@@ -35,31 +34,31 @@ export const eip3009: VerificationMethod<SignedAuthorization> = {
  * expensive step, would add nothing.
  */
 async function askToken(
-  judged: Judged<SignedAuthorization>,
-  rules: SignedPaymentRules,
+  shown: PaymentToJudge<SignedAuthorization>,
+  rules: SettlingRules,
   chain: ChainReader,
 ): Promise<Looked> {
-  const { payment } = judged;
+  const { payment } = shown;
   const supposed = splitSignature(payment.signature);
-  const asked = supposed && (await ask(judged, rules, chain, supposed));
+  const asked = supposed && (await ask(shown, rules, chain, supposed));
   if (asked?.view.wouldSettle && !asked.view.isNonceTaken) return asked;
   const signer = {
-    hash: hashOf(judged),
+    hash: hashOf(shown),
     payer: payment.authorization.from,
-    factories: rules.deployments.factoriesFor(judged.terms),
+    factories: rules.deployments.factoriesFor(shown.terms),
   };
   const signature = readPayerSignature(payment.signature, signer);
-  return asked && signature.kind === 'account' ? asked : ask(judged, rules, chain, signature);
+  return asked && signature.kind === 'account' ? asked : ask(shown, rules, chain, signature);
 }
 
 async function ask(
-  judged: Judged<SignedAuthorization>,
-  rules: SignedPaymentRules,
+  shown: PaymentToJudge<SignedAuthorization>,
+  rules: SettlingRules,
   chain: ChainReader,
   signature: PayerSignature,
 ): Promise<Looked> {
-  const { payment, deadlineMs, lookUps } = judged;
-  const question = planQuestion(judged, rules, signature);
+  const { payment, deadlineMs, lookUps } = shown;
+  const question = planQuestion(shown, rules, signature);
   const asked = askAboutAuthorization(question);
   const { route, deployingRoute } = question;
   const factory = deployingRoute?.deployment.to ?? null;
@@ -67,7 +66,7 @@ async function ask(
     const view = await chain.ask(asked, deadlineMs);
     return { signature, view, settlement: route.settlement, factory };
   }
-  const signed = { signer: question.payer, hash: hashOf(judged), signature: payment.signature };
+  const signed = { signer: question.payer, hash: hashOf(shown), signature: payment.signature };
   assertMayAsk(chain, lookUps, signed);
   const view = await chain.ask(asked, deadlineMs, lookUps);
   rememberAnswer(chain, signed, view);
@@ -75,19 +74,19 @@ async function ask(
   return { signature, view, settlement, factory };
 }
 
-function hashOf({ payment, domainSeparator }: Judged<SignedAuthorization>): Hex {
+function hashOf({ payment, domainSeparator }: PaymentToJudge<SignedAuthorization>): Hex {
   return hashTransferAuthorization(payment.authorization, domainSeparator);
 }
 
 function planQuestion(
-  judged: Judged<SignedAuthorization>,
-  { multicall3, settleGasCap, deployments }: SignedPaymentRules,
+  shown: PaymentToJudge<SignedAuthorization>,
+  { multicall3, settleGasCap, deployments }: SettlingRules,
   signature: PayerSignature,
 ): AuthorizationQuestion {
-  const { terms, payment } = judged;
+  const { terms, payment } = shown;
   const { authorization } = payment;
   const { from: payer, nonce } = authorization;
-  const signed = signature.kind === 'contract' ? { payer, hash: hashOf(judged), signature } : null;
+  const signed = signature.kind === 'contract' ? { payer, hash: hashOf(shown), signature } : null;
   const planRoute = (isDeployed: boolean): SettlementRoute => {
     const check = signed && planSignatureCheck(signed, { multicall3, isDeployed });
     return {

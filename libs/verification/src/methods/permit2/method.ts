@@ -19,12 +19,11 @@ import {
 } from '@tollgate/protocol';
 
 import { PaymentRefused } from '../../refusals.js';
-import { assertMayAsk, planSignatureCheck, rememberAnswer } from '../../signed/contract-signatures.js';
-import type { Judged, SignedPaymentRules } from '../../signed/signed-judgement.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from '../ask-for-signature.js';
 import { assertExactAmount, assertRecipient } from '../terms-rules.js';
-import type { Looked, VerificationMethod } from '../verification-method.js';
+import type { Looked, SettlingRules, PaymentToJudge, VerificationMethod } from '../verification-method.js';
 
-export const permit2: VerificationMethod<SignedPermit, PermitView> = {
+export const permit2Rules: VerificationMethod<SignedPermit, PermitView> = {
   kind: 'permit2',
   isOfTokenDomain: false,
   isCounted: false,
@@ -35,8 +34,8 @@ export const permit2: VerificationMethod<SignedPermit, PermitView> = {
     assertRecipient(permit2Authorization.witness.to, payTo);
     assertPermittedValue(payment, priceBaseUnits);
   },
-  async look(judged, rules, chain) {
-    const looked = await askPermit2(judged, rules, chain);
+  async look(shown, rules, chain) {
+    const looked = await askPermit2(shown, rules, chain);
     assertPermit2(looked.view);
     return looked;
   },
@@ -54,12 +53,12 @@ export const permit2: VerificationMethod<SignedPermit, PermitView> = {
  * revert data of the payer's code may be long.
  */
 async function askPermit2(
-  judged: Judged<SignedPermit>,
-  rules: SignedPaymentRules,
+  shown: PaymentToJudge<SignedPermit>,
+  rules: SettlingRules,
   chain: ChainReader,
 ): Promise<Looked<PermitView>> {
-  const { payment, deadlineMs, lookUps } = judged;
-  const { signature, hash, question } = planQuestion(judged, rules);
+  const { payment, deadlineMs, lookUps } = shown;
+  const { signature, hash, question } = planQuestion(shown, rules);
   const looked = { signature, settlement: question.settlement, factory: null };
   const simulated = askAboutPermit(question, { isSimulated: true });
   if (signature.kind === 'account') return { ...looked, view: await chain.ask(simulated, deadlineMs) };
@@ -71,7 +70,7 @@ async function askPermit2(
   return { ...looked, view: await chain.ask(simulated, deadlineMs, lookUps) };
 }
 
-function planQuestion({ terms, payment }: Judged<SignedPermit>, rules: SignedPaymentRules) {
+function planQuestion({ terms, payment }: PaymentToJudge<SignedPermit>, rules: SettlingRules) {
   const { from: owner, nonce } = payment.permit2Authorization;
   const hash = hashPermit2Transfer(payment, hashPermit2Domain(terms.chainId));
   // No wallet is deployed for a permit: a wallet that does not exist cannot have approved Permit2.

@@ -1,15 +1,15 @@
 import { bundleCalls, NO_FACTORIES, planTransfer, readPayerSignature } from '@tollgate/chain';
 import { hashTokenDomain, hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
-import { waitFor } from '../../../../test/harness/retry.js';
-import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
-import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
-import { changeResult } from '../../../chain/test/rpc-stand-in.js';
-import { describePaymentMethod } from '../../test/conformance/describe-payment-method.js';
-import { eip3009 } from '../../test/conformance/eip3009.js';
-import { submitAuthorization } from '../../test/sign-authorization.js';
-import { useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
+import { waitFor } from '../../../../../test/harness/retry.js';
+import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
+import { MULTICALL3 } from '../../../../../tools/devnet/protocols/place-contracts.js';
+import { changeResult } from '../../../../chain/test/rpc-stand-in.js';
+import { describePaymentMethod } from '../../../test/conformance/describe-payment-method.js';
+import { eip3009 } from '../../../test/conformance/eip3009.js';
+import { submitAuthorization } from '../../../test/sign-authorization.js';
+import { useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
 
 const verifiers = useSignedPaymentVerifier();
 const { parts, payer, asset, domain, ask, askAboutHash, refusals, signPayment } = verifiers;

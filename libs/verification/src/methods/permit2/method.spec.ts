@@ -11,14 +11,14 @@ import {
 } from '@tollgate/settlement';
 import { encodeFunctionData, parseAbi, serializeErc6492Signature } from 'viem';
 
-import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
-import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
-import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
-import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { EXACT_PROXY, MULTICALL3, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
-import { describePaymentMethod } from '../../test/conformance/describe-payment-method.js';
-import { permit2 } from '../../test/conformance/permit2.js';
-import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
+import type { DevnetAccount } from '../../../../../tools/devnet/chain/chain.js';
+import { approvePermit2, signPermit, type PermitTerms } from '../../../../../tools/devnet/chain/sign-permit.js';
+import { sendTransaction, transferTokens } from '../../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
+import { EXACT_PROXY, MULTICALL3, PERMIT2, UPTO_PROXY } from '../../../../../tools/devnet/protocols/place-contracts.js';
+import { describePaymentMethod } from '../../../test/conformance/describe-payment-method.js';
+import { permit2 } from '../../../test/conformance/permit2.js';
+import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
 
 const { parts, ask, asset, payer, relayer, refusals, createRequest } = useSignedPaymentVerifier();
 
