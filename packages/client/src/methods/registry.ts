@@ -29,6 +29,6 @@ export function payingMethodOf(kind: string): AnyPayingMethod {
 
 /** What a final block shows of a signed payment, as `readStateOf` says. @throws what the client throws */
 export function readPaymentState(client: PublicClient, payment: PaymentToSign): Promise<'open' | 'used' | 'void'> {
-  const { isUsed } = payingMethodOf(payment.kind);
-  return readStateOf(client, payment, (blockNumber) => isUsed(client, payment, blockNumber));
+  const method = payingMethodOf(payment.kind);
+  return readStateOf(client, payment, (blockNumber) => method.isUsed(client, payment, blockNumber));
 }
