@@ -23,11 +23,11 @@ import { Redis } from 'ioredis';
 
 import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
 import { birthKey, BUCKETS } from '../../../libs/ledger/src/keys.js';
-import { randomNonce, signAuthorization } from '../../../libs/verification/test/sign-authorization.js';
 import { closeWhileBusy } from '../../../test/harness/network/close-while-busy.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
+import { signAuthorization } from '../../../tools/devnet/chain/sign-authorization.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
@@ -127,25 +127,13 @@ describe('the verifier', () => {
   });
 
   const createSignedRequest = async (): Promise<ComparedQuestion<VerifySignedPaymentRequest>> => {
-    const asset = devnet.asset.toLowerCase() as Hex;
-    const payTo = devnet.payTo.toLowerCase() as Hex;
-    const [payer] = devnet.accounts;
-    if (!payer) throw new Error('the chain has no accounts');
+    const [asset, payTo] = [devnet.asset.toLowerCase() as Hex, devnet.payTo.toLowerCase() as Hex];
     const terms = { chainId: 1328, asset, assetName: 'USDC', assetVersion: '2', payTo, priceBaseUnits: '1000' };
-    const authorization = {
-      from: payer.address,
-      to: devnet.payTo,
-      value: '1000',
-      validAfter: '0',
-      validBefore: String(Math.floor(Date.now() / 1000) + 300),
-      nonce: randomNonce(),
-    };
-    const domain = { name: 'USDC', version: '2', chainId: 1328, verifyingContract: devnet.asset };
     return {
       requestId: 'test',
       deadlineMs: Date.now() + 30_000,
       terms,
-      payment: await signAuthorization(authorization, { domain, privateKey: payer.privateKey }),
+      payment: await signAuthorization(devnet, devnet.accounts[0]!, { value: '1000' }),
       clientAddress: '127.0.0.1',
       claim: null,
       settings: settingsOf(devnet),

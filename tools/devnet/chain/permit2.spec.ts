@@ -4,7 +4,6 @@ import { domainSeparator, erc20Abi, keccak256, parseAbi, toHex, type Hex } from 
 import { createTrader, type Trader } from '../../../test/harness/agents/trader.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../protocols/place-contracts.js';
 import { startChain, type Devnet } from './chain.js';
-import { deployBatchPayer } from './deploy.js';
 import { approvePermit2, signPermit, type PermitTerms } from './sign-permit.js';
 
 const structs = [
@@ -20,7 +19,6 @@ const shared = [
   // Those of Permit2, which come through.
   'error InvalidSigner()',
   'error InvalidNonce()',
-  'error InvalidContractSignature()',
   'error SignatureExpired(uint256 signatureDeadline)',
 ] as const;
 const exactAbi = parseAbi([
@@ -162,15 +160,5 @@ describe('payments by Permit2 on the devnet', () => {
     await expect(settle(early)).rejects.toThrow('PaymentTooEarly()');
     const late = await sign({ amountBaseUnits: 10n, deadline: 1_000_000_000n });
     await expect(settle(late)).rejects.toThrow('SignatureExpired(uint256 signatureDeadline)');
-  });
-
-  it('are signed for a contract wallet by its owner (EIP-1271)', async () => {
-    const wallet = await deployBatchPayer(chain);
-    await wallet.approve(PERMIT2);
-    const byOwner = { amountBaseUnits: 50n, from: wallet.address };
-    const signed = await signPermit(chain, chain.accounts[0]!, byOwner);
-    expect(await earns(() => settle(signed))).toBe(50n);
-    const byStranger = await signPermit(chain, chain.accounts[4]!, byOwner);
-    await expect(settle(byStranger)).rejects.toThrow('InvalidContractSignature()');
   });
 });

@@ -1,16 +1,15 @@
 import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
-import { nameSettlement, SettlementRecords } from '@tollgate/settlement';
-import { encodeFunctionData, parseAbi } from 'viem';
 
-import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
-import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
-import { PERMIT2 } from '../../../../tools/devnet/protocols/place-contracts.js';
+import { approvePermit2 } from '../../../../tools/devnet/chain/sign-permit.js';
 import { changeResult } from '../../../chain/test/rpc-stand-in.js';
+import { permit2 } from '../../test/conformance/permit2.js';
+import { putIntoJob } from '../../test/conformance/signed-rows.js';
 import { submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 
-const { parts, payer, createRequest, createVerifier, signPayment } = useSignedPaymentVerifier();
+const verifiers = useSignedPaymentVerifier();
+const { parts, payer, createRequest, createVerifier, signPayment } = verifiers;
 
 const usedUp = { outcome: 'unavailable', reason: 'client_share_used_up' };
 const inSeconds = (seconds: number): string => String(Math.floor(Date.now() / 1000) + seconds);
@@ -24,13 +23,7 @@ const askAll = async (payments: readonly SignedPayment[], priceBaseUnits = PRICE
   }
   return verdicts;
 };
-const invalidate = async (nonce: bigint): Promise<void> => {
-  const abi = parseAbi(['function invalidateUnorderedNonces(uint256 word, uint256 mask)']);
-  const args = [nonce >> 8n, 1n << (nonce & 0xffn)] as const;
-  const data = encodeFunctionData({ abi, functionName: 'invalidateUnorderedNonces', args });
-  await sendTransaction(parts().devnet, { from: payer().address, to: PERMIT2, data });
-};
-const signPermitOf = (nonce: bigint) => signPermit(parts().devnet, payer(), { amountBaseUnits: PRICE, nonce });
+const byPermit = permit2(() => parts().devnet, 'exact');
 
 // Prevents: a payer has the whole window searched for each nonce that it used long ago, as often as it likes.
 describe('a search for a nonce that finds nothing', () => {
@@ -49,21 +42,20 @@ describe('a search for a nonce that finds nothing', () => {
     expect(second).toMatchObject(usedUp);
   });
 
+  const invalidate = async () => {
+    const permit = await byPermit.pay();
+    await byPermit.cancel(permit);
+    return permit;
+  };
+
   it('counts for a permit too', async () => {
-    const nonce = BigInt(Date.now());
-    await invalidate(nonce);
-    const verdicts = await askAll([await signPermitOf(nonce), await signPermitOf(nonce)]);
-    expect(verdicts).toMatchObject([{ outcome: 'refused', failure: 'payment_used' }, usedUp]);
+    const used = { outcome: 'refused', failure: 'payment_used' };
+    expect(await askAll([await invalidate(), await invalidate()])).toMatchObject([used, usedUp]);
   });
 
   it('does not count, and is not kept from a client, if a relayer has sent the payment', async () => {
-    const nonce = BigInt(Date.now());
-    const permits = [await signPermitOf(nonce), await signPermitOf(nonce + 1n)];
-    for (const permit of permits) {
-      await invalidate(BigInt(permit.permit2Authorization.nonce));
-      const name = nameSettlement(createRequest(permit).terms, permit, String(PRICE));
-      await new SettlementRecords(parts().redis).claim([{ name, questionId: 'question', keptMs: 60_000 }], 'job');
-    }
+    const permits = [await invalidate(), await invalidate()];
+    for (const permit of permits) await putIntoJob(verifiers, permit);
     const used = { outcome: 'refused', failure: 'payment_used' };
     expect(await askAll(permits)).toMatchObject([used, used]);
   });

@@ -4,6 +4,7 @@ import type { Hex, PaymentFailure } from '@tollgate/protocol';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult, type RpcAnswer, type RpcFault } from '../../../chain/test/rpc-stand-in.js';
 import { PRICE } from '../use-signed-payment-verifier.js';
+import { describeReviewedPayments } from './describe-reviewed-payments.js';
 import { describeSettledPayments } from './describe-settled-payments.js';
 import { describeSignedPayments } from './describe-signed-payments.js';
 import {
@@ -268,6 +269,7 @@ export function describePaymentMethod<Payment>(
   const signed = method as unknown as SignedMethod;
   describeSignedPayments(signed, verifiers);
   describeSettledPayments(signed, verifiers);
+  describeReviewedPayments(signed, verifiers);
 }
 
 const anything = () => expect.anything() as unknown;

@@ -1,14 +1,7 @@
 import { bundleCalls, planPermitTransfer } from '@tollgate/chain';
 import type { JobRecord, JobState, Journal } from '@tollgate/journal';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
-import {
-  encodeSettlementJob,
-  nameSettlement,
-  parseSettlementJob,
-  type PaymentEntry,
-  planEntry,
-  SettlementRecords,
-} from '@tollgate/settlement';
+import { encodeSettlementJob, parseSettlementJob, type PaymentEntry, planEntry } from '@tollgate/settlement';
 import { encodeFunctionData, parseAbi, serializeErc6492Signature } from 'viem';
 
 import type { DevnetAccount } from '../../../../../tools/devnet/chain/chain.js';
@@ -18,9 +11,11 @@ import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { EXACT_PROXY, MULTICALL3, PERMIT2, UPTO_PROXY } from '../../../../../tools/devnet/protocols/place-contracts.js';
 import { describePaymentMethod } from '../../../test/conformance/describe-payment-method.js';
 import { permit2 } from '../../../test/conformance/permit2.js';
+import { putIntoJob } from '../../../test/conformance/signed-rows.js';
 import { PRICE, useSignedPaymentVerifier } from '../../../test/use-signed-payment-verifier.js';
 
-const { parts, ask, asset, payer, relayer, refusals, createRequest } = useSignedPaymentVerifier();
+const verifiers = useSignedPaymentVerifier();
+const { parts, ask, asset, payer, relayer, refusals } = verifiers;
 
 const account = (index: number): DevnetAccount => parts().devnet.accounts[index]!;
 const addressOf = (index: number): Hex => account(index).address.toLowerCase() as Hex;
@@ -37,11 +32,6 @@ const signBy = { exact: sign, upto: signMetered };
 const settle = (payment: SignedPermit, amount: bigint, from: Hex = addressOf(5)): Promise<Hex> =>
   sendTransaction(parts().devnet, { from, ...planPermitTransfer(payment, amount) });
 const call = (to: Hex, data: Hex, from: Hex) => sendTransaction(parts().devnet, { from, to, data });
-/** Puts the payment into a job, as a relayer does before it sends it. */
-const putIntoJob = async (payment: SignedPermit): Promise<void> => {
-  const name = nameSettlement(createRequest(payment).terms, payment, String(PRICE));
-  await new SettlementRecords(parts().redis).claim([{ name, questionId: 'question', keptMs: 60_000 }], 'job');
-};
 const nameOf = ({ permit2Authorization: { nonce } }: SignedPermit) => `permit:1328:${addressOf(0)}:${nonce}:permit`;
 
 describe.each(['exact', 'upto'] as const)('Permit2 under scheme %s, on a chain of its own', (scheme) => {
@@ -169,7 +159,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     // Prevents: one of the servers behind the RPC URL lags, the payer is refused for good, signs anew and pays twice.
     it('is unavailable while the server shows neither its transaction nor its log', async () => {
       const payment = await sign();
-      await putIntoJob(payment);
+      await putIntoJob(verifiers, payment);
       const txHash = await settle(payment, PRICE);
       const journal = journalOf('BROADCAST', txHash);
       hideTransactions();
@@ -180,7 +170,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
 
     it('is refused without a record if none of its transactions was mined when its job ended', async () => {
       const payment = await sign();
-      await putIntoJob(payment);
+      await putIntoJob(verifiers, payment);
       await settle(await sign({ nonce: BigInt(payment.permit2Authorization.nonce), amountBaseUnits: 1n }), 1n);
       const before = (await refusals()).length;
       const journal = journalOf('CANCELLED', `0x${'12'.repeat(32)}`);
@@ -191,7 +181,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     // Prevents: the journal keeps no more jobs than a busy minute has, and the money is not on record.
     it('is recorded for a refund if its job is forgotten and the server shows no log of it', async () => {
       const payment = await sign();
-      await putIntoJob(payment);
+      await putIntoJob(verifiers, payment);
       await settle(payment, PRICE);
       hideTransactions();
       expect(await ask(payment)).toEqual(refused('payment_used'));
@@ -233,7 +223,7 @@ describe('verifying a payment by Permit2 under scheme upto', () => {
   it('serves a permit that a relayer settled before it was removed', async () => {
     const facilitator = addressOf(6);
     const payment = await signMetered({ facilitator });
-    await putIntoJob(payment);
+    await putIntoJob(verifiers, payment);
     const txHash = await settle(payment, 7n, facilitator);
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash, amountBaseUnits: '7' });
   });
