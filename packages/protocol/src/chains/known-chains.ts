@@ -7,10 +7,8 @@ export interface KnownChain {
   readonly id: number;
   /** The network name of x402 version 1 clients, which refuse a whole challenge with any other name; null: none. */
   readonly v1Network: string | null;
-  /** Symbol of the coin that pays for gas, of 18 decimals. */
-  readonly coin: string;
-  /** Where people look at transactions: `{explorer}/tx/{hash}`; null: none is known. */
-  readonly explorer: string | null;
+  /** Where people look at transactions: `{explorer}/tx/{hash}`. */
+  readonly explorer: string;
   readonly tokens: readonly ChainToken[];
 }
 
@@ -24,107 +22,48 @@ export interface ChainToken {
   readonly domainVersion: string;
 }
 
-/** Native USDC. Addresses: developers.circle.com/stablecoins/usdc-contract-addresses. Names: what each contract states. */
-const usdc = (asset: Hex, domainName: 'USD Coin' | 'USDC'): ChainToken[] => [
-  { symbol: 'USDC', asset, decimals: 6, domainName, domainVersion: '2' },
+type Row = readonly [
+  id: number,
+  name: string,
+  isOfV1: boolean,
+  explorer: string,
+  usdc?: Hex,
+  usdcName?: 'USD Coin' | 'USDC',
 ];
-
-const chain = (name: string, id: number, coin: string, explorer: string | null, tokens: ChainToken[] = []) => ({
-  name,
-  id,
-  v1Network: name,
-  coin,
-  explorer,
-  tokens,
-});
 
 /**
- * Ids, coins and explorers are those of the chain registry (`viem/chains`); network names those of the published x402
- * version 1 clients.
+ * Ids and explorers are those of the chain registry (`viem/chains`), names those of the published x402 version 1
+ * clients, where they have one. USDC is the native one of Circle's list
+ * (developers.circle.com/stablecoins/usdc-contract-addresses), under the EIP-712 name that each contract states.
  */
-export const KNOWN_CHAINS: readonly KnownChain[] = [
-  chain('base', 8453, 'ETH', 'https://basescan.org', usdc('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', 'USD Coin')),
-  chain(
-    'base-sepolia',
-    84532,
-    'ETH',
-    'https://sepolia.basescan.org',
-    usdc('0x036cbd53842c5426634e7929541ec2318f3dcf7e', 'USDC'),
-  ),
-  chain('sei', 1329, 'SEI', 'https://seiscan.io', usdc('0xe15fc38f6d8c56af07bbcbe3baf5708a2bf42392', 'USDC')),
-  chain(
-    'sei-testnet',
-    1328,
-    'SEI',
-    'https://testnet.seiscan.io',
-    usdc('0x4fcf1784b31630811181f670aea7a7bef803eaed', 'USDC'),
-  ),
-  chain(
-    'polygon',
-    137,
-    'POL',
-    'https://polygonscan.com',
-    usdc('0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', 'USD Coin'),
-  ),
-  chain(
-    'polygon-amoy',
-    80002,
-    'POL',
-    'https://amoy.polygonscan.com',
-    usdc('0x41e94eb019c0762f9bfcf9fb1e58725bfb0e7582', 'USDC'),
-  ),
-  chain(
-    'avalanche',
-    43114,
-    'AVAX',
-    'https://snowtrace.io',
-    usdc('0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e', 'USD Coin'),
-  ),
-  chain(
-    'avalanche-fuji',
-    43113,
-    'AVAX',
-    'https://testnet.snowtrace.io',
-    usdc('0x5425890298aed601595a70ab815c96711a31bc65', 'USD Coin'),
-  ),
-  chain('story', 1514, 'DATA', 'https://datanetscan.io'),
-  chain('abstract', 2741, 'ETH', 'https://abscan.org'),
-  chain('abstract-testnet', 11124, 'ETH', 'https://sepolia.abscan.org'),
-  chain('peaq', 3338, 'PEAQ', 'https://peaq.subscan.io'),
-  chain('iotex', 4689, 'IOTX', 'https://iotexscan.io'),
-  chain('educhain', 41923, 'EDU', 'https://explorer.educhain.xyz'),
-  chain('skale-base-sepolia', 324705682, 'CREDIT', 'https://base-sepolia-testnet-explorer.skalenodes.com'),
-  {
-    ...chain(
-      'ethereum',
-      1,
-      'ETH',
-      'https://etherscan.io',
-      usdc('0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', 'USD Coin'),
-    ),
-    v1Network: null,
-  },
-  {
-    ...chain(
-      'arbitrum',
-      42161,
-      'ETH',
-      'https://arbiscan.io',
-      usdc('0xaf88d065e77c8cc2239327c5edb3a432268e5831', 'USD Coin'),
-    ),
-    v1Network: null,
-  },
-  {
-    ...chain(
-      'optimism',
-      10,
-      'ETH',
-      'https://optimistic.etherscan.io',
-      usdc('0x0b2c639c533813f4aa9d7837caf62653d097ff85', 'USD Coin'),
-    ),
-    v1Network: null,
-  },
+// oxfmt-ignore
+const ROWS: readonly Row[] = [
+  [8453, 'base', true, 'https://basescan.org', '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', 'USD Coin'],
+  [84532, 'base-sepolia', true, 'https://sepolia.basescan.org', '0x036cbd53842c5426634e7929541ec2318f3dcf7e', 'USDC'],
+  [1329, 'sei', true, 'https://seiscan.io', '0xe15fc38f6d8c56af07bbcbe3baf5708a2bf42392', 'USDC'],
+  [1328, 'sei-testnet', true, 'https://testnet.seiscan.io', '0x4fcf1784b31630811181f670aea7a7bef803eaed', 'USDC'],
+  [137, 'polygon', true, 'https://polygonscan.com', '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', 'USD Coin'],
+  [80002, 'polygon-amoy', true, 'https://amoy.polygonscan.com', '0x41e94eb019c0762f9bfcf9fb1e58725bfb0e7582', 'USDC'],
+  [43114, 'avalanche', true, 'https://snowtrace.io', '0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e', 'USD Coin'],
+  [43113, 'avalanche-fuji', true, 'https://testnet.snowtrace.io', '0x5425890298aed601595a70ab815c96711a31bc65', 'USD Coin'],
+  [1, 'ethereum', false, 'https://etherscan.io', '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', 'USD Coin'],
+  [42161, 'arbitrum', false, 'https://arbiscan.io', '0xaf88d065e77c8cc2239327c5edb3a432268e5831', 'USD Coin'],
+  [10, 'optimism', false, 'https://optimistic.etherscan.io', '0x0b2c639c533813f4aa9d7837caf62653d097ff85', 'USD Coin'],
+  [1514, 'story', true, 'https://datanetscan.io'],
+  [2741, 'abstract', true, 'https://abscan.org'],
+  [11124, 'abstract-testnet', true, 'https://sepolia.abscan.org'],
+  [3338, 'peaq', true, 'https://peaq.subscan.io'],
+  [4689, 'iotex', true, 'https://iotexscan.io'],
+  [41923, 'educhain', true, 'https://explorer.educhain.xyz'],
+  [324705682, 'skale-base-sepolia', true, 'https://base-sepolia-testnet-explorer.skalenodes.com'],
 ];
+
+export const KNOWN_CHAINS: readonly KnownChain[] = ROWS.map(
+  ([id, name, isOfV1, explorer, asset, domainName = 'USDC']) => {
+    const usdc = asset && { symbol: 'USDC', asset, decimals: 6, domainName, domainVersion: '2' };
+    return { id, name, v1Network: isOfV1 ? name : null, explorer, tokens: usdc ? [usdc] : [] };
+  },
+);
 
 const BY_ID: ReadonlyMap<number, KnownChain> = new Map(KNOWN_CHAINS.map((known) => [known.id, known]));
 
