@@ -81,7 +81,7 @@ export function describePaymentMethod<Payment>(
       'a start beyond all time': () => ({ validAfter: 2n ** 256n - 1n }),
       'an expiry two days ago': () => ({ validBefore: inSeconds(-172_800) }),
       'an expiry in the past': () => ({ validBefore: inSeconds(-1) }),
-      'an expiry too soon to settle it': () => ({ validBefore: inSeconds(3) }),
+      'an expiry too soon to settle it': () => ({ validBefore: inSeconds(5) }),
       "a signature of another account's key": () => ({ signer: account(1), from: payer().address }),
     };
     const rows = (Object.keys(terms) as TermsRow[]).flatMap((row) => {

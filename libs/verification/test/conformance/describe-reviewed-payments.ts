@@ -132,9 +132,10 @@ export function describeReviewedPayments(method: SignedMethod, verifiers: Verifi
 
   describe(`a settled payment by ${method.name} of a contract wallet that no longer accepts its signature`, () => {
     const setCode = (wallet: Hex, code: string) => rpc('anvil_setCode', [wallet, code]);
-    const createWallet = async (): Promise<Hex> => {
+    /** With the balance for its payments, and nothing left after them. */
+    const createWallet = async (payments = 1n): Promise<Hex> => {
       const wallet = random(20);
-      await transferTokens(parts().devnet, { to: wallet, amountBaseUnits: 10n * PRICE });
+      await transferTokens(parts().devnet, { to: wallet, amountBaseUnits: payments * PRICE });
       await method.prepareWallet?.(wallet);
       await setCode(wallet, WILLING);
       return wallet;
@@ -169,7 +170,7 @@ export function describeReviewedPayments(method: SignedMethod, verifiers: Verifi
     });
 
     it('is refused if another signature is shown, and recorded if a request had shown a right one', async () => {
-      const wallet = await createWallet();
+      const wallet = await createWallet(2n);
       const [unknown, claimed] = [await signAs(wallet), await signAs(wallet)];
       expect(await abandon(claimed)).toMatchObject({ outcome: 'claimed' });
       for (const payment of [unknown, claimed]) await settle(payment);
