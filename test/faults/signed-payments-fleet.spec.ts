@@ -1,6 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
+import { waitForPool } from '../harness/payments/wait-for-pool.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { holdsRelayer } from '../harness/stack/holds-relayer.js';
 import { expectPaidOnce, useSignedSales, type Purchase, type SignedSales } from '../harness/stack/use-signed-sales.js';
@@ -53,10 +54,7 @@ describe('two verifiers with one relayer', () => {
     await sales().rpc('evm_setAutomine', [false]);
     const orders = await createOrders(sales(), 40);
     const bought = buyAll(orders);
-    await waitFor('settlements in the pool', async () => {
-      const { pending } = (await sales().rpc('txpool_status')) as { pending: Hex };
-      return Number(pending) > 0;
-    });
+    await waitForPool(sales().chain.rpcUrl);
     await holder.kill();
     await sales().rpc('evm_setAutomine', [true]);
     await sales().rpc('evm_mine');

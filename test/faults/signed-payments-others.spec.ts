@@ -2,6 +2,7 @@ import type { Hex } from '@tollgate/protocol';
 
 import { createProof, outcomeOf } from '../harness/payments/pay.js';
 import type { TokenTransferred } from '../harness/payments/read-transfers.js';
+import { isInPool } from '../harness/payments/wait-for-pool.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { expectPaidOnce, useSignedSales } from '../harness/stack/use-signed-sales.js';
 
@@ -23,8 +24,7 @@ describe('signed payments', () => {
     expect((await purchase.send()).status).toBe(503);
     // A busy machine may not have got to the first request in time.
     await waitFor('its transaction in the pool', async () => {
-      const { pending } = (await sales().rpc('txpool_status')) as { pending: Hex };
-      if (Number(pending) >= 1) return true;
+      if (await isInPool(sales().chain.rpcUrl)) return true;
       expect(NOT_YET).toContain((await purchase.send()).status);
       return false;
     });

@@ -1,6 +1,7 @@
 import type { SettleResponse } from '@tollgate/protocol';
 
 import { postSettlement } from '../harness/payments/post-settlement.js';
+import { waitForPool } from '../harness/payments/wait-for-pool.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { holdsRelayer } from '../harness/stack/holds-relayer.js';
 import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/stack/use-signed-sales.js';
@@ -32,12 +33,6 @@ describe('while the chain makes no blocks', () => {
 
   const settle = (purchase: Purchase, gateway = 0) =>
     postSettlement(sales().stack.gateways[gateway]!.url, sales().chain, purchase.payment);
-
-  const isInPool = () =>
-    waitFor('a settlement in the pool', async () => {
-      const { pending } = (await sales().rpc('txpool_status')) as { pending: string };
-      return Number(pending) > 0;
-    });
 
   /** Until the answer is "pending" it may be "unavailable": a busy machine did not get to the request in time. */
   async function expectPending(purchase: Purchase, gateway = 0): Promise<void> {
@@ -99,7 +94,7 @@ describe('while the chain makes no blocks', () => {
         return status === 503 ? untilBought() : status;
       };
       const asked = Promise.all([untilSettled(), untilBought()]);
-      await isInPool();
+      await waitForPool(sales().chain.rpcUrl);
       await resume();
       const [settled, status] = await asked;
       expect([settled, status === 200]).toContain(true);

@@ -6,17 +6,13 @@ import type { Hex } from 'viem';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { gainOf } from '../harness/payments/gain-of.js';
+import { waitForPool } from '../harness/payments/wait-for-pool.js';
 import { waitFor } from '../harness/retry.js';
 import { useStack } from '../harness/stack/use-stack.js';
 
 const PRICE = '1000';
 const SHOP: Hex = '0x5555555555555555555555555555555555555555';
 const STRANGER: Hex = '0x6666666666666666666666666666666666666666';
-
-interface Terms {
-  version?: 1 | 2;
-  payTo?: Hex;
-}
 
 describe('the facilitator, with a chain', () => {
   const stack = useStack({
@@ -41,18 +37,15 @@ describe('the facilitator, with a chain', () => {
   });
 
   /** The request of a server about a payment that its payer signed. */
-  async function createQuestion({ version = 2, payTo = SHOP }: Terms = {}) {
+  async function createQuestion({ version = 2, payTo = SHOP }: { version?: 1 | 2; payTo?: Hex } = {}) {
     const { chain } = stack();
-    const { asset } = chain;
-    const amount = PRICE;
-    const { signature, authorization } = await signAuthorization(chain, chain.accounts[0]!, {
-      value: amount,
-      to: payTo,
-    });
+    const terms = { value: PRICE, to: payTo };
+    const { signature, authorization } = await signAuthorization(chain, chain.accounts[0]!, terms);
     const payload = { signature, authorization };
-    const common = { scheme: 'exact', asset, payTo, maxTimeoutSeconds: 300, extra: { name: 'USDC', version: '2' } };
+    const token = { asset: chain.asset, extra: { name: 'USDC', version: '2' } };
+    const common = { scheme: 'exact', ...token, payTo, maxTimeoutSeconds: 300 };
     if (version === 2) {
-      const paymentRequirements = { ...common, network: 'eip155:1328', amount };
+      const paymentRequirements = { ...common, network: 'eip155:1328', amount: PRICE };
       const paymentPayload = { x402Version: 2, payload, accepted: paymentRequirements };
       return { x402Version: 2, paymentPayload, paymentRequirements };
     }
@@ -61,7 +54,7 @@ describe('the facilitator, with a chain', () => {
     return {
       x402Version: 1,
       paymentPayload: { x402Version: 1, scheme: 'exact', network, payload },
-      paymentRequirements: { ...common, ...texts, network, maxAmountRequired: amount },
+      paymentRequirements: { ...common, ...texts, network, maxAmountRequired: PRICE },
     };
   }
 
@@ -138,10 +131,7 @@ describe('the facilitator, with a chain', () => {
     await call('evm_setAutomine', [false]);
     const sum = await moved(SHOP, async () => {
       const lost = settle(question).catch(() => 'lost');
-      await waitFor('the settlement is in the pool', async () => {
-        const { pending } = (await call('txpool_status')) as { pending: Hex };
-        return BigInt(pending) > 0n;
-      });
+      await waitForPool(stack().chain.rpcUrl);
       await first!.kill();
       expect(await lost).toBe('lost');
       await call('evm_mine');

@@ -18,6 +18,7 @@ import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { gainOf } from '../harness/payments/gain-of.js';
+import { waitForPool } from '../harness/payments/wait-for-pool.js';
 import { waitFor } from '../harness/retry.js';
 import { startUpstream } from './start-upstream.js';
 
@@ -154,10 +155,7 @@ describe('a metered route', () => {
     const sum = await moved(async () => {
       try {
         const lost = get(headers).catch(() => 'lost');
-        await waitFor('the settlement is in the pool', async () => {
-          const { pending } = (await call('txpool_status')) as { pending: Hex };
-          return BigInt(pending) > 0n;
-        });
+        await waitForPool(stack.chain.rpcUrl);
         await stack.gateways[0]!.kill('SIGKILL');
         expect(await lost).toBe('lost');
         await stack.gateways[0]!.restart();

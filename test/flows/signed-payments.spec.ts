@@ -14,6 +14,7 @@ import {
   readHeader,
 } from '../../apps/gateway/test/present-payments.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { outcomeOf } from '../harness/payments/pay.js';
 import { useStack } from '../harness/stack/use-stack.js';
 
 const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true' } });
@@ -29,8 +30,6 @@ function sign(changes: Partial<TransferAuthorization> = {}): Promise<SignedAutho
   return signAuthorization(chain, payer!, { value: '1000', from: payer!.address, to: chain.payTo, ...changes });
 }
 
-const outcome = (response: Response) => [response.status, response.headers.get('x-payment-failure')];
-
 describe('a payer that only signs', () => {
   it('buys by x402 version 1, and the transaction that settled it buys nothing more', async () => {
     const paid = await fetch(url(), { headers: presentV1(await sign()) });
@@ -43,7 +42,7 @@ describe('a payer that only signs', () => {
       network: 'chain-testnet',
       payload: { txHash: transaction as Hex },
     });
-    expect(outcome(await fetch(url(), { headers: { 'X-Payment': proof } }))).toEqual([402, 'payment_used']);
+    expect(await outcomeOf(fetch(url(), { headers: { 'X-Payment': proof } }))).toEqual([402, 'payment_used']);
   });
 
   it('buys by x402 version 2, and gets the same answer again', async () => {
@@ -64,6 +63,6 @@ describe('a payer that only signs', () => {
   });
 
   it('is refused on another network', async () => {
-    expect(outcome(await fetch(url(), { headers: presentV1(await sign(), 'base') }))).toEqual([402, 'wrong_network']);
+    expect(await outcomeOf(fetch(url(), { headers: presentV1(await sign(), 'base') }))).toEqual([402, 'wrong_network']);
   });
 });

@@ -19,6 +19,7 @@ import {
 } from '@tollgate/transport';
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem';
 
+import { waitForPool } from '../../../test/harness/payments/wait-for-pool.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
@@ -147,11 +148,8 @@ export class SettlementFixture {
   }
 
   /** Waits until this many transactions are in the pool. */
-  async waitForPool(count: number): Promise<void> {
-    await waitFor(`${count} transactions in the pool`, async () => {
-      const { pending } = (await this.rpc('txpool_status')) as { pending: Hex };
-      return Number(pending) >= count;
-    });
+  waitForPool(count: number): Promise<void> {
+    return waitForPool(this.chain.rpcUrl, count);
   }
 
   /** The last transaction that the next block would have, once it has one. */

@@ -1,16 +1,17 @@
 import { createOwner, signedPaymentId } from '@tollgate/ledger';
 import { nonceOf, type Hex, type SignedAuthorization } from '@tollgate/protocol';
-import { nameSettlement, SettlementRecords } from '@tollgate/settlement';
 import type { SignedPaymentVerdict } from '@tollgate/transport';
 import { numberToHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { putIntoJob } from '../../test/conformance/signed-rows.js';
 import { cancelAuthorization, submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 import { Exposure } from './exposure.js';
 
-const { parts, asset, domain, createRequest, createVerifier, signPayment } = useSignedPaymentVerifier();
+const verifiers = useSignedPaymentVerifier();
+const { parts, asset, domain, createRequest, createVerifier, signPayment } = verifiers;
 
 const LEASE_MS = 600_000;
 const TOO_LOW = { outcome: 'refused', failure: 'balance_too_low' };
@@ -79,9 +80,7 @@ describe('signed payments over one balance', () => {
     const [first, second] = await signMany(await fund(1), 2);
     const owner = createOwner();
     expect(await verify(verifier, first!, owner)).toMatchObject(CLAIMED);
-    const { to: payTo, value } = first!.authorization;
-    const name = nameSettlement({ chainId: 1328, asset: asset(), payTo }, first!, value);
-    await new SettlementRecords(parts().redis).claim([{ name, questionId: owner, keptMs: LEASE_MS }], 'a job');
+    await putIntoJob(verifiers, first!);
     await giveBack(first!, owner);
     expect(await verify(verifier, second!)).toMatchObject(TOO_LOW);
   });
