@@ -18,21 +18,26 @@ export class MovedPayments {
   }
 }
 
-/** The transfers of an asset that signed payments made, by the position of their logs. */
+/**
+ * The transfers of an asset that signed payments made, by the position of their logs. A transfer may have two causes: the
+ * logs of a permit do not tell its own transfers from one of the same payer that comes directly before them.
+ */
 export function findCauses(
   logs: readonly EmittedLog[],
   token: { chainId: number; asset: Hex },
-): ReadonlyMap<number, TransferCause> {
-  const causes = new Map<number, TransferCause>();
+): ReadonlyMap<number, readonly TransferCause[]> {
+  const causes = new Map<number, TransferCause[]>();
   for (const method of chainMethods.all()) {
-    for (const [position, cause] of method.findCauses(logs, token)) causes.set(position, cause);
+    for (const [position, cause] of method.findCauses(logs, token)) {
+      causes.set(position, [...(causes.get(position) ?? []), cause]);
+    }
   }
   return causes;
 }
 
 /** A transfer of the asset to the seller, and what caused it. */
 export interface Arrival extends PlacedTransfer {
-  /** Null: no signed payment did. */
+  /** Of two, the one that the logs name. Null: no signed payment did. */
   readonly cause: TransferCause | null;
 }
 
@@ -46,6 +51,10 @@ export function listArrivals(
     listTransfers(logs, token.asset)
       // To oneself: nothing arrived.
       .filter(({ from, to, amountBaseUnits }) => to === recipient && from !== recipient && amountBaseUnits > 0n)
-      .map((transfer) => ({ ...transfer, cause: causes.get(transfer.position) ?? null }))
+      .map((transfer) => ({ ...transfer, cause: pickNamed(causes.get(transfer.position) ?? []) }))
   );
+}
+
+function pickNamed(causes: readonly TransferCause[]): TransferCause | null {
+  return causes.find(({ id }) => id !== null) ?? causes[0] ?? null;
 }

@@ -38,8 +38,9 @@ export function findPayments({ logs, txHash }: Receipt, terms: TransferTerms): F
   let isOfPermit = false;
   const received = listTransfers(logs, terms.asset).flatMap(({ position, ...transfer }): Payment[] => {
     if (transfer.to !== payTo) return [];
-    const cause = causes.get(position);
-    if (cause?.id === null) {
+    const [cause, ...others] = causes.get(position) ?? [];
+    // Of a transfer with two causes, the payer could present both.
+    if (cause?.id === null || others.length > 0) {
       isOfPermit = true;
       return [];
     }
