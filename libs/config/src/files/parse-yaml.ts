@@ -49,7 +49,9 @@ export function parseYaml(text: string): ParsedYaml {
 
 function describe({ code, message, pos }: YAMLParseError | YAMLWarning, lines: LineCounter): string {
   const { line, col } = lines.linePos(pos[0]);
-  return `line ${line}, column ${col}: ${code === 'MULTIPLE_DOCS' ? 'the file contains a second document' : message}`;
+  if (code === 'MULTIPLE_DOCS') return `line ${line}, column ${col}: the file contains a second document`;
+  // The parser quotes the text that it did not expect, which may be a secret.
+  return `line ${line}, column ${col}: ${message.replace(/: ".*"$/s, '')}`;
 }
 
 const KEPT_AS_TEXT: ReadonlySet<unknown> = new Set(['price', 'rate', 'token', 'payTo']);

@@ -95,6 +95,16 @@ accepts:
     else expect(only).toMatch(problem);
   });
 
+  it('is refused without a word of what it holds where it is no YAML', () => {
+    const secret = `0x${'7e'.repeat(32)}`;
+    const wrong = [`chains:\n  base: { relayers: '${secret}' } ${secret}\n`, `chains: {}\n${secret}\n`];
+    for (const text of wrong) {
+      const problems = problemsOf(text);
+      expect(problems).not.toEqual([]);
+      expect(problems.join()).not.toContain(secret);
+    }
+  });
+
   it('is refused for a second option, two names of one chain, and a chain that nothing knows', () => {
     const text = `chains:
   base: {}

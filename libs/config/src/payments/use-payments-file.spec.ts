@@ -57,6 +57,16 @@ accepts:
     expect(rpc.rpcUrl).toEqual(['https://one.example', 'https://two.example']);
   });
 
+  it('takes a variable of it from a file, as container platforms provide a secret', () => {
+    const secret = join(folder, 'rpc');
+    writeFileSync(secret, 'https://three.example\n');
+    const { rpc } = readEnvironment(Verifier, { PAYMENTS_FILE: file, BASE_RPC_FILE: secret });
+    expect(rpc.rpcUrl).toEqual(['https://one.example', 'https://three.example']);
+    expect(problemsOf({ BASE_RPC_FILE: join(folder, 'none') }, Verifier)).toEqual([
+      `PAYMENTS_FILE ${file}: chains.base.rpc: needs the file of BASE_RPC_FILE, which cannot be read (ENOENT).`,
+    ]);
+  });
+
   it('agrees with a process that has the same in variables', () => {
     const describe = (env: Record<string, string>): string =>
       describeSettings({
