@@ -148,11 +148,10 @@ export class Ledger {
   async fixAmount(lease: Lease, amountBaseUnits: bigint): Promise<bigint | null> {
     const { bucket, slot, entry } = this.#locate(lease.id);
     const args = [slot, lease.generation, lease.owner, amountBaseUnits.toString()];
-    const [outcome, fixed] = await this.#runner.run(
-      LEDGER_SCRIPTS.fixAmount,
-      [birthKey(bucket, lease.id.chainId), entry],
-      args,
-    );
+    const { chainId } = lease.id;
+    const keys = [birthKey(bucket, chainId), entry];
+    const chain = { chainId, blockNumber: null };
+    const [outcome, fixed] = await this.#runner.run(LEDGER_SCRIPTS.fixAmount, keys, args, chain);
     return outcome === 'fixed' && fixed !== undefined ? BigInt(fixed) : null;
   }
 
