@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { REDIS_LOGGER } from '@tollgate/common';
 import { Ledger, signedPaymentId } from '@tollgate/ledger';
-import { payerOf, type Hex, type SignedPayment } from '@tollgate/protocol';
+import { nonceOf, payerOf, type Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
 import {
   RequestReplyServer,
@@ -116,10 +116,6 @@ async function claimSigned(
 
 export function createHash(): Hex {
   return `0x${randomBytes(32).toString('hex')}`;
-}
-
-function nonceOf(payment: SignedPayment): string {
-  return payment.kind === 'authorization' ? payment.authorization.nonce : payment.permit2Authorization.nonce;
 }
 
 function listen(server: RequestReplyServer): Promise<void> {

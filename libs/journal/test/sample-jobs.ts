@@ -25,7 +25,7 @@ export const sampleStep = (label = 'Swap 1 USDC for WSEI'): PlannedStep => ({
 });
 
 /** A payment of each kind, for the payer to sign. */
-export function samplePayment(from: Hex): Record<PaymentToSign['kind'], PaymentToSign> {
+export function samplePayment(from: Hex): { [Kind in 'authorization' | 'permit2']: PaymentToSign & { kind: Kind } } {
   const asset: Hex = `0x${'a5'.repeat(20)}`;
   const payTo: Hex = `0x${'b6'.repeat(20)}`;
   const [nonce, amount] = [sampleHash(), '1000'];

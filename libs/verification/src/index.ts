@@ -2,6 +2,7 @@ export { ClientShares } from './limits/client-shares.js';
 export { WaitingRoom } from './limits/waiting-room.js';
 export { noteForRefund, PaymentRefused, type RefundNotes } from './refusals.js';
 export { verificationMethods } from './methods/registry.js';
+export type { VerificationMethod } from './methods/verification-method.js';
 export { AcceptedAssets, type MisnamedToken } from './signed/accepted-assets.js';
 export { ContractSignatures } from './signed/contract-signatures.js';
 export { Deployments } from './signed/deployments.js';

@@ -121,8 +121,11 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
     extensions: { kept: { as: 'is' } },
     charge: 400n,
     interfere: [],
-    settle: (payment) =>
-      payment.kind === 'permit2' ? settlePermit(chain, payment, shop.charge) : settleAuthorization(chain, payment),
+    settle: (payment) => {
+      if (payment.kind === 'permit2') return settlePermit(chain, payment, shop.charge);
+      if (payment.kind === 'authorization') return settleAuthorization(chain, payment);
+      throw new Error(`no client signs a ${payment.kind}`);
+    },
     close: stop,
   };
   return shop;

@@ -1,4 +1,4 @@
-import type { SettleResponse, SignedPayment } from '@tollgate/protocol';
+import { signedAmountOf, type SettleResponse, type SignedPayment } from '@tollgate/protocol';
 
 import type { Devnet } from '../../../tools/devnet/chain/chain.js';
 import { waitFor } from '../retry.js';
@@ -11,8 +11,7 @@ const NOT_YET = ['settlement_pending', 'verification_unavailable'];
  */
 export async function postSettlement(baseUrl: string, chain: Devnet, payment: SignedPayment): Promise<SettleResponse> {
   const { asset, payTo, chainId } = chain;
-  const amount =
-    payment.kind === 'permit2' ? payment.permit2Authorization.permitted.amount : payment.authorization.value;
+  const amount = signedAmountOf(payment);
   const paymentRequirements = {
     scheme: 'exact',
     network: `eip155:${chainId}`,

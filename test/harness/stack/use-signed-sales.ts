@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { createLaneId, Journal, type CrashPoint } from '@tollgate/journal';
-import type { SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
+import {
+  payerOf,
+  signedAmountOf,
+  type SignedAuthorization,
+  type SignedPayment,
+  type TransferAuthorization,
+} from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { presentV2, readChallenge } from '../../../apps/gateway/test/present-payments.js';
@@ -200,10 +206,6 @@ export async function expectPaidOnce(sales: SignedSales, payments: readonly Sign
 }
 
 function nameTransfer(payment: SignedPayment): string {
-  if (payment.kind === 'permit2') {
-    const { from, permitted } = payment.permit2Authorization;
-    return [from, permitted.amount, null].join(' ');
-  }
-  const { from, value, nonce } = payment.authorization;
-  return [from, value, nonce].join(' ');
+  const nonce = payment.kind === 'authorization' ? payment.authorization.nonce : null;
+  return [payerOf(payment), signedAmountOf(payment), nonce].join(' ');
 }

@@ -41,6 +41,7 @@ function planTransfer({ asset }: Devnet, payment: Message): { to: Hex; data: Hex
   const signed = readSigned(payment);
   if (signed.kind === 'permit2')
     return planPermitTransfer(signed, BigInt(signed.permit2Authorization.permitted.amount));
+  if (signed.kind !== 'authorization') throw new Error(`no client sends a ${signed.kind}`);
   const { from, to, value, validAfter, validBefore, nonce } = signed.authorization;
   const numbers = [BigInt(value), BigInt(validAfter), BigInt(validBefore)] as const;
   const args = [from, to, ...numbers, nonce, signed.signature] as const;

@@ -54,7 +54,8 @@ export async function deployBatchPayer(chain: Devnet): Promise<BatchPayer> {
   };
 }
 
-async function deploy(chain: Devnet, creationCode: Hex): Promise<Hex> {
+/** Returns the address of the new contract. */
+export async function deploy(chain: Devnet, creationCode: Hex): Promise<Hex> {
   const hash = await sendTransaction(chain, { data: creationCode });
   const receipt = (await callRpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash])) as {
     status: Hex;

@@ -22,6 +22,7 @@ export type ContractName =
   | 'LiquidStaking'
   | 'OtherToken'
   | 'PerpsExchange'
+  | 'Pledges'
   | 'PriceOracle'
   | 'ReentrantStaker'
   | 'RevertingToken'

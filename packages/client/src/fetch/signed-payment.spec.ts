@@ -33,6 +33,7 @@ const facts = (payment: SignedPayment) => {
     const { from, to, value, nonce, validBefore } = payment.authorization;
     return { from, to, amount: value, nonce, end: Number(validBefore) };
   }
+  if (payment.kind !== 'permit2') throw new Error(`no client signs a ${payment.kind}`);
   const { from, permitted, nonce, deadline, witness } = payment.permit2Authorization;
   return { from, to: witness.to, amount: permitted.amount, nonce, end: Number(deadline) };
 };
