@@ -26,8 +26,8 @@ const MOST_ALIASES = 100;
 const MOST_FAULTS = 5;
 
 /**
- * Parses YAML 1.2, which includes JSON. Amounts and addresses keep their source text where they are written without
- * quotes: a float does not represent cents exactly, nor an address.
+ * Parses YAML 1.2, which includes JSON. Amounts, addresses, keys and versions keep their source text where they are
+ * written without quotes: a number does not represent cents or an address exactly.
  *
  * @throws ConfigurationError with one line for each problem, including duplicate keys, unknown tags and excessive aliases
  */
@@ -54,7 +54,7 @@ function describe({ code, message, pos }: YAMLParseError | YAMLWarning, lines: L
   return `line ${line}, column ${col}: ${message.replace(/: ".*"$/s, '')}`;
 }
 
-const KEPT_AS_TEXT: ReadonlySet<unknown> = new Set(['price', 'rate', 'token', 'payTo']);
+const KEPT_AS_TEXT: ReadonlySet<unknown> = new Set(['price', 'token', 'payTo', 'relayers', 'version']);
 
 function keepAsText(document: Document): void {
   visit(document, {

@@ -46,15 +46,19 @@ describe('a payments file', () => {
   it('describes any other token by its address and decimals, on any chain by its id and network', () => {
     const { chain, option } = parsePayments(
       `chains:
-  devnet: { id: 31337, network: devnet, rpc: ['http://one', 'http://two'], relayers: '\${KEYS}' }
+  devnet: { id: 31337, network: devnet, rpc: ['http://one', 'http://two'], relayers: 0x${'7E'.repeat(32)} }
 accepts:
-  coin: { chain: devnet, token: 0x${'C0'.repeat(20)}, decimals: 18, name: Dev Coin, version: '3', payTo: ${SHOP} }
+  coin: { chain: devnet, token: 0x${'C0'.repeat(20)}, decimals: 18, name: Dev Coin, version: 3, payTo: ${SHOP} }
 `,
       {},
     );
     expect(option).toMatchObject({ chainId: 31_337, network: 'devnet', asset: `0x${'c0'.repeat(20)}`, decimals: 18 });
     expect(option).toMatchObject({ symbol: 'TOKEN', domainName: 'Dev Coin', domainVersion: '3' });
-    expect(chain).toMatchObject({ rpc: ['http://one', 'http://two'], relayers: '${KEYS}', explorer: null });
+    expect(chain).toMatchObject({
+      rpc: ['http://one', 'http://two'],
+      relayers: `0x${'7E'.repeat(32)}`,
+      explorer: null,
+    });
   });
 
   it.each([
