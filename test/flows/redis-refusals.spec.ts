@@ -53,12 +53,12 @@ describe('a Redis whose user lacks something', () => {
     [
       'the keys of the ledger',
       'resetkeys %R~tollgate:{restore}',
-      /^Redis does not let this user run EVAL on tollgate:\{pay-\d+\}:birth: NOPERM .*/,
+      /^Redis does not let this user run EVAL on tollgate:\{pay-\d+\}:birth:1328: NOPERM .*/,
     ],
     [
       'a command in a script',
       '-hset',
-      /^Redis does not let this user run EVAL on tollgate:\{pay-\d+\}:birth: .*ACL failure.*/,
+      /^Redis does not let this user run EVAL on tollgate:\{pay-\d+\}:birth:1328: .*ACL failure.*/,
     ],
     ['the scripts', '-script|load', /^Redis does not let this user run SCRIPT: NOPERM .*/],
   ])('stops the start: %s', async (_, rule, expected) => {
@@ -75,7 +75,7 @@ describe('a Redis whose user lacks something', () => {
 
   it('stops the start when it is the Redis of the queues', async () => {
     const refusal = await refusalOf({ ...asGateway(), QUEUE_REDIS_URL_FILE: redis.urlFileOf('agent-worker') });
-    expect(refusal).toMatch(/^Redis does not let this user run LLEN on tollgate:\{verify\}:requests: NOPERM /);
+    expect(refusal).toMatch(/^Redis does not let this user run LLEN on tollgate:\{verify-1328\}:requests: NOPERM /);
   });
 
   it('stops the start with a wrong password, which is not repeated', async () => {
