@@ -31,7 +31,7 @@ it('keeps the name of an authorization whose transfer comes directly before that
     [1, 'authorization', authorization],
     [2, 'permit2', null],
   ]);
-  // Both causes are told, so that nobody takes the transfer for one that only the authorization can present.
+  // Both causes are returned: the payer could present the permit too.
   expect(
     findCauses(logs, { chainId: 1, asset: ASSET })
       .get(1)

@@ -13,32 +13,34 @@ export interface UsedPaymentsFile {
   readonly unknown: ReadonlySet<string>;
 }
 
-/** The settings of chain and option where there is no file. */
-const OF_ONE_OPTION: readonly string[] = [
-  ...[
-    'NETWORK',
-    'CHAIN_ID',
-    'ASSET_ADDRESS',
-    'ASSET_SYMBOL',
-    'ASSET_NAME',
-    'ASSET_DECIMALS',
-    'ASSET_VERSION',
-    'PAY_TO',
-  ],
-  ...['CONFIRMATIONS', 'EXPLORER_URL', 'RPC_URL', 'RELAYER_PRIVATE_KEYS'],
-];
+/** The settings that the file stands for, and what it says of each; null: nothing. Only those of the process are asked for. */
+const REPLACED: Readonly<Record<string, (payments: Payments, env: Env) => string | null>> = {
+  NETWORK: ({ chain }) => chain.network,
+  CHAIN_ID: ({ chain }) => String(chain.id),
+  ASSET_ADDRESS: ({ option }) => option.asset,
+  ASSET_SYMBOL: ({ option }) => option.symbol,
+  ASSET_NAME: ({ option }) => option.domainName,
+  ASSET_DECIMALS: ({ option }) => String(option.decimals),
+  ASSET_VERSION: ({ option }) => option.domainVersion,
+  PAY_TO: ({ option }) => option.payTo,
+  CONFIRMATIONS: ({ chain }) => String(chain.confirmations),
+  EXPLORER_URL: ({ chain }) => chain.explorer,
+  RPC_URL: ({ chain }, env) => expandRpc(chain, env),
+  RELAYER_PRIVATE_KEYS: ({ chain: { name, relayers } }, env) => relayers && expand(`${name}.relayers`, relayers, env),
+};
 
 /** Reads `PAYMENTS_FILE` if it is set, for a process with these settings. */
 export function usePaymentsFile(env: Env, settings: ReadonlySet<string>): UsedPaymentsFile {
   const file = env['PAYMENTS_FILE']?.trim() ?? '';
   if (file === '' || !settings.has('PAYMENTS_FILE')) return { env, problems: [], unknown: new Set() };
-  const replaced = OF_ONE_OPTION.filter((name) => settings.has(name));
+  const replaced = Object.keys(REPLACED).filter((name) => settings.has(name));
   const given = replaced.filter((name) => isSet(env, name) || isSet(env, `${name}_FILE`));
   const problems = given.length > 0 ? [`PAYMENTS_FILE replaces ${given.join(', ')}: remove them, or the file.`] : [];
   try {
-    const values = Object.entries(toSettings(parsePayments(readTextFile(file), env), settings, env));
-    const expanded = { ...env, ...Object.fromEntries(values.filter(([name]) => replaced.includes(name))) };
-    return { env: expanded, problems, unknown: new Set() };
+    const payments = parsePayments(readTextFile(file), env);
+    const used: Record<string, string | undefined> = { ...env };
+    for (const name of replaced) used[name] = REPLACED[name]?.(payments, env) ?? undefined;
+    return { env: used, problems, unknown: new Set() };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const found = error.problems.map((problem) => `PAYMENTS_FILE ${file}: ${problem}`);
@@ -48,24 +50,6 @@ export function usePaymentsFile(env: Env, settings: ReadonlySet<string>): UsedPa
 
 function isSet(env: Env, name: string): boolean {
   return (env[name]?.trim() ?? '') !== '';
-}
-
-function toSettings({ chain, option }: Payments, settings: ReadonlySet<string>, env: Env): Record<string, string> {
-  return {
-    NETWORK: chain.network,
-    CHAIN_ID: String(chain.id),
-    ASSET_ADDRESS: option.asset,
-    ASSET_SYMBOL: option.symbol,
-    ASSET_NAME: option.domainName,
-    ASSET_DECIMALS: String(option.decimals),
-    ASSET_VERSION: option.domainVersion,
-    PAY_TO: option.payTo,
-    CONFIRMATIONS: String(chain.confirmations),
-    ...(chain.explorer !== null && { EXPLORER_URL: chain.explorer }),
-    ...(settings.has('RPC_URL') && { RPC_URL: expandRpc(chain, env) }),
-    ...(settings.has('RELAYER_PRIVATE_KEYS') &&
-      chain.relayers !== null && { RELAYER_PRIVATE_KEYS: expand(`${chain.name}.relayers`, chain.relayers, env) }),
-  };
 }
 
 function expandRpc({ name, rpc }: Payments['chain'], env: Env): string {

@@ -97,7 +97,7 @@ export function describePaymentMethod<Payment>(
       else expect(verdict).toEqual(refused(code));
       if (!isSigned) return;
       const asked = parts().rpc.requests;
-      // Whoever pays another one, or for another time, costs the RPC server nothing; a wrong amount may have been settled.
+      // A wrong recipient or validity is refused without a request to the RPC server. A wrong amount may have been settled.
       if (/recipient|future|beyond|two days/.test(row)) expect(asked).toEqual([]);
       if (code === 'amount_mismatch') expect(asked).toEqual([['eth_call', 'eth_chainId', 'eth_blockNumber']]);
     });

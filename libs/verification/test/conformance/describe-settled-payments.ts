@@ -7,7 +7,7 @@ import { PRICE } from '../use-signed-payment-verifier.js';
 import { leaseOf, type SignedMethod, type Verifiers } from './payment-method.js';
 import { createSignedRows } from './signed-rows.js';
 
-/** The rows of a signature whose money has moved: its payer has paid, whoever sent it. */
+/** The rows of a payment that was settled already, by a relayer or by another account. */
 export function describeSettledPayments(method: SignedMethod, verifiers: Verifiers): void {
   const { abandon, ask, parts, askAboutHash } = verifiers;
   const { pay, settle, moves } = method;

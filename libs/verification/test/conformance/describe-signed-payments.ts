@@ -6,7 +6,7 @@ import { PRICE } from '../use-signed-payment-verifier.js';
 import { accountOf, leaseOf, type SignedMethod, type Verifiers } from './payment-method.js';
 import { createSignedRows } from './signed-rows.js';
 
-/** The rows of a signature whose money has not moved. */
+/** The rows of a payment that was not settled yet. */
 export function describeSignedPayments(method: SignedMethod, verifiers: Verifiers): void {
   const { ageLedger, ask, parts } = verifiers;
   const { pay } = method;

@@ -7,7 +7,7 @@ import { PRICE } from '../use-payment-verifier.js';
 import { accountOf, type SignedMethod } from './payment-method.js';
 import { lower, SIGNED_CODES } from './signed-codes.js';
 
-/** A signed authorization of EIP-3009: the token moves the money for whoever sends it. */
+/** A signed EIP-3009 authorization: any account may send it to the token. */
 export function eip3009(devnet: () => Devnet): SignedMethod<SignedAuthorization> {
   return {
     name: 'EIP-3009',

@@ -41,7 +41,7 @@ export interface SignedIdForm {
 }
 
 /**
- * The wire of one method of signed payments: how a payer signs money over that somebody else moves. Amounts are base
+ * One method of signed payments on the wire: the payer signs a transfer, and another account sends it. Amounts are base
  * units and times Unix seconds, both as decimal text.
  */
 export interface SignedMethod<Forms extends MethodForms> {

@@ -12,7 +12,7 @@ const EXACT: MethodReasons = {
   simulation_failed: 'permit2_simulation_failed',
 };
 
-/** What published clients are told of a permit, by its scheme, where it is not what they are told of an authorization. */
+/** The reasons of published x402 for a permit, by scheme, where they differ from those for an authorization. */
 export const PERMIT_REASONS = {
   exact: EXACT,
   upto: {
