@@ -1,6 +1,7 @@
 import { AcceptanceEnvironment } from './acceptance.environment.js';
 import { describeSettings, findDifferences } from './compare-settings.js';
 import { PaymentEnvironment } from './payment.environment.js';
+import { listOptions } from './payments/payments.js';
 import { listSettings, readEnvironment } from './read-environment.js';
 import { RedisEnvironment } from './redis.environment.js';
 import { SettingGroup } from './setting.js';
@@ -19,11 +20,15 @@ class Compared {
 
 const [ASSET, PAY_TO] = [`0x${'aB'.repeat(20)}`, `0x${'cD'.repeat(20)}`];
 const OTHERS = [`0x${'22'.repeat(20)}:USD Coin: bridged:2`, `0x${'11'.repeat(20)}:a = b:1`];
-const describeAll = (env: Record<string, string> = {}, redis: Record<string, string> = {}) =>
-  describeSettings({
+const describeAll = (env: Record<string, string> = {}, redis: Record<string, string> = {}): string => {
+  const environment = {
     ...readEnvironment(Compared, { ASSET_ADDRESS: ASSET, PAY_TO, ...env }),
     redis: readEnvironment(RedisEnvironment, redis),
-  });
+  };
+  return listOptions(environment)
+    .map((option) => describeSettings(environment, option))
+    .join();
+};
 
 /** Another value for every setting that affects verdicts. */
 const CHANGES: Record<string, string> = {

@@ -1,10 +1,13 @@
+import { lowerHex } from '@tollgate/protocol';
+
 import type { AcceptanceEnvironment } from './acceptance.environment.js';
 import type { PaymentEnvironment } from './payment.environment.js';
+import type { PaymentOption } from './payments/payments.js';
 import type { RedisEnvironment } from './redis.environment.js';
 import type { SignedPaymentsEnvironment } from './signed-payments.environment.js';
 
 export interface ComparedEnvironments {
-  readonly payment: PaymentEnvironment;
+  readonly payment: Pick<PaymentEnvironment, 'paymentPolicy' | 'maxTimeoutSeconds'>;
   readonly acceptance: AcceptanceEnvironment;
   readonly signedPayments: SignedPaymentsEnvironment;
   readonly redis: Pick<RedisEnvironment, 'book' | 'durability'>;
@@ -18,25 +21,28 @@ export interface SettingDifference {
 }
 
 /**
- * The settings that can change a verdict, or what is recorded of it, as `NAME=value` lines: a verifier compares this text with its own by `===`
- * and can name what differs. It holds no secrets, and no value can contain a line break.
+ * The settings that can change a verdict on payments of one option, or what is recorded of it, as `NAME=value` lines: a verifier compares this
+ * text with its own by `===` and can name what differs. It holds no secrets, and no value can contain a line break.
  */
-export function describeSettings({ payment, acceptance, signedPayments, redis }: ComparedEnvironments): string {
-  const asset = payment.signedAsset;
-  // If an asset is listed twice the last entry counts; ASSET_ADDRESS always overrides its entry.
+export function describeSettings(
+  { payment, acceptance, signedPayments, redis }: ComparedEnvironments,
+  option: PaymentOption,
+): string {
+  const asset = lowerHex(option.asset);
+  // If an asset is listed twice the last entry counts; the option's own always overrides its entry.
   const others = new Map(signedPayments.assets.map((one) => [one.asset, one]));
-  others.delete(asset.asset);
+  others.delete(asset);
   const settings = {
     PAYMENT_POLICY: payment.paymentPolicy,
-    NETWORK: payment.network,
-    CHAIN_ID: payment.chainId,
-    ASSET_ADDRESS: asset.asset,
-    ASSET_NAME: asset.name,
-    ASSET_VERSION: asset.version,
-    ASSET_DECIMALS: payment.assetDecimals,
-    PAY_TO: payment.payTo.toLowerCase(),
+    NETWORK: option.chain.network,
+    CHAIN_ID: option.chain.id,
+    ASSET_ADDRESS: asset,
+    ASSET_NAME: option.domainName,
+    ASSET_VERSION: option.domainVersion,
+    ASSET_DECIMALS: option.decimals,
+    PAY_TO: lowerHex(option.payTo),
     MAX_TIMEOUT_SECONDS: payment.maxTimeoutSeconds,
-    CONFIRMATIONS: acceptance.confirmations,
+    CONFIRMATIONS: option.chain.confirmations,
     REDEMPTION_WINDOW_SECONDS: acceptance.redemptionWindowSeconds,
     BOUND_REDEMPTION_WINDOW_SECONDS: acceptance.boundRedemptionWindowSeconds,
     FACILITATOR_ASSETS: sorted([...others.values()].map((one) => [one.asset, one.name, one.version].join(':'))),

@@ -5,7 +5,13 @@ export { ConfigurationError } from './configuration-error.js';
 export { listSecrets } from './list-secrets.js';
 export { openWhenUp } from './open-when-up.js';
 export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './process.environment.js';
-export { PaymentEnvironment, PaymentsFileEnvironment, type PaymentPolicy } from './payment.environment.js';
+export {
+  OwnChainEnvironment,
+  PaymentEnvironment,
+  PaymentsFileEnvironment,
+  type PaymentPolicy,
+} from './payment.environment.js';
+export { listOptions, type PaymentChain, type PaymentOption, type Payments } from './payments/payments.js';
 export { usePaymentsFile } from './payments/use-payments-file.js';
 export { ProxyEnvironment } from './proxy.environment.js';
 export * from './read-environment.js';

@@ -3,6 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 
 import { ConfigurationError } from './configuration-error.js';
+import { PaymentsFileEnvironment } from './payment.environment.js';
+import type { Payments } from './payments/payments.js';
 import { usePaymentsFile } from './payments/use-payments-file.js';
 import { ownGroups, ownSettings, type EnvironmentClass, type SettingDescription } from './setting.js';
 
@@ -61,8 +63,8 @@ export function examineEnvironment<T extends object>(
   env: Readonly<Record<string, string | undefined>>,
 ): ExaminedEnvironment<T> {
   const settings = new Set(listSettings(environment).map(({ name }) => name));
-  const { env: used, problems, unknown } = usePaymentsFile(env, settings);
-  const found: Found = { problems: [...problems], faulty: new Set(unknown), isWhole: unknown.size === 0 };
+  const { env: used, payments, problems, unknown } = usePaymentsFile(env, settings);
+  const found: Found = { payments, problems: [...problems], faulty: new Set(unknown), isWhole: unknown.size === 0 };
   const result = readGroup(environment, used, found);
   if (found.problems.length === 0) {
     const files = listSettings(environment).flatMap((setting) =>
@@ -102,6 +104,7 @@ function findExposed(name: string, env: Readonly<Record<string, string | undefin
 }
 
 interface Found {
+  readonly payments: Payments | null;
   readonly problems: string[];
   /** Names of settings. */
   readonly faulty: Set<string>;
@@ -118,6 +121,7 @@ function readGroup<T extends object>(
   const result = new environment();
   const fields = result as Record<string, unknown>;
   const problemsBefore = problems.length;
+  if (result instanceof PaymentsFileEnvironment) result.payments = found.payments;
   for (const [property, group] of ownGroups(environment)) fields[property] = readGroup(group, env, found);
 
   const described = ownSettings(environment);

@@ -3,6 +3,7 @@ import {
   CryptoEnvironment,
   IsIntIn,
   LogEnvironment,
+  OwnChainEnvironment,
   PaymentsFileEnvironment,
   RedisEnvironment,
   RpcEnvironment,
@@ -59,6 +60,7 @@ const SETTLING_SHARE = 0.4;
 export class AgentWorkerEnvironment {
   @SettingGroup(WorkerServerEnvironment) readonly server!: WorkerServerEnvironment;
   @SettingGroup(PaymentsFileEnvironment) readonly payments!: PaymentsFileEnvironment;
+  @SettingGroup(OwnChainEnvironment) readonly own!: OwnChainEnvironment;
   @SettingGroup(WorkerChainEnvironment) readonly chain!: WorkerChainEnvironment;
   @SettingGroup(WalletEnvironment) readonly wallets!: WalletEnvironment;
   @SettingGroup(LaneEnvironment) readonly lanes!: LaneEnvironment;

@@ -3,6 +3,7 @@ import {
   CryptoEnvironment,
   ExplorerEnvironment,
   IsIntIn,
+  listOptions,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
@@ -10,6 +11,7 @@ import {
   SettingGroup,
   ShutdownEnvironment,
   type ChecksTogether,
+  type PaymentOption,
 } from '@tollgate/config';
 import { isLoopbackHost } from '@tollgate/http';
 import { v1NetworkOf } from '@tollgate/protocol';
@@ -84,6 +86,13 @@ export class GatewayEnvironment implements ChecksTogether {
   @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
   @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
   @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
+
+  #options: readonly PaymentOption[] | null = null;
+
+  /** What the seller accepts. */
+  get options(): readonly PaymentOption[] {
+    return (this.#options ??= listOptions(this));
+  }
 
   get warnings(): string[] {
     const sellsNothing = this.weather.weatherSource === 'off' && this.challenge.routesFile === undefined;

@@ -56,7 +56,9 @@ export class PaywallConnections implements OnApplicationShutdown {
         queueLimit: verification.verifyQueueLimit,
       });
     const clients = { verify: connect(VERIFY_QUEUE), settle: connect(SETTLE_QUEUE) };
-    const settings = describeSettings({ payment, acceptance, signedPayments, redis: urls });
+    const [option] = environment.options;
+    if (option === undefined) throw new TypeError('there is no option');
+    const settings = describeSettings({ payment, acceptance, signedPayments, redis: urls }, option);
     const agreement = new Agreement({ own: settings });
     this.#counters = counters;
     this.#parts = {

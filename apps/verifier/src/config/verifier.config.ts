@@ -1,7 +1,9 @@
 import {
   CryptoEnvironment,
   IsIntIn,
+  listOptions,
   LogEnvironment,
+  OwnChainEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
   RpcEnvironment,
@@ -10,6 +12,7 @@ import {
   ShutdownEnvironment,
   SignedPaymentsEnvironment,
   type ChecksTogether,
+  type PaymentOption,
 } from '@tollgate/config';
 import { IsNotEmpty } from 'class-validator';
 
@@ -61,6 +64,7 @@ class ChainEnvironment extends RpcEnvironment {
 export class VerifierEnvironment implements ChecksTogether {
   @SettingGroup(VerifierServerEnvironment) readonly server!: VerifierServerEnvironment;
   @SettingGroup(PaymentEnvironment) readonly payment!: PaymentEnvironment;
+  @SettingGroup(OwnChainEnvironment) readonly own!: OwnChainEnvironment;
   @SettingGroup(ChainEnvironment) readonly chain!: ChainEnvironment;
   @SettingGroup(RulesEnvironment) readonly rules!: RulesEnvironment;
   @SettingGroup(SettlementEnvironment) readonly settlement!: SettlementEnvironment;
@@ -71,6 +75,13 @@ export class VerifierEnvironment implements ChecksTogether {
   @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
   @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
   @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
+
+  #options: readonly PaymentOption[] | null = null;
+
+  /** What the seller accepts on the chain of this process. */
+  get options(): readonly PaymentOption[] {
+    return (this.#options ??= listOptions({ payment: this.payment, acceptance: this.rules, rpc: this.chain }));
+  }
 
   problemsTogether(): string[] {
     return [...this.#problemsOfRelayers(), ...this.#problemsOfBudgets()];

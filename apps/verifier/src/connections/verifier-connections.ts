@@ -101,7 +101,9 @@ export const provideFrom = <T, Others extends readonly unknown[]>(
 export class VerifierConnectionsModule {
   static forRoot(environment: VerifierEnvironment): DynamicModule {
     const { payment, rules, signedPayments, redis } = environment;
-    const own = describeSettings({ payment, acceptance: rules, signedPayments, redis });
+    const [option] = environment.options;
+    if (option === undefined) throw new TypeError('there is no option');
+    const own = describeSettings({ payment, acceptance: rules, signedPayments, redis }, option);
     const { asset } = payment.signedAsset;
     const decimals = payment.assetDecimals;
     const providers = [

@@ -54,7 +54,7 @@ function describe({ code, message, pos }: YAMLParseError | YAMLWarning, lines: L
   return `line ${line}, column ${col}: ${message.replace(/: ".*"$/s, '')}`;
 }
 
-const KEPT_AS_TEXT: ReadonlySet<unknown> = new Set(['price', 'token', 'payTo', 'relayers', 'version']);
+const KEPT_AS_TEXT: ReadonlySet<unknown> = new Set(['price', 'token', 'payTo', 'relayers', 'version', 'rate']);
 
 function keepAsText(document: Document): void {
   visit(document, {

@@ -24,27 +24,29 @@ function problemsOf(text: string): readonly string[] {
 describe('a payments file', () => {
   // Ids, addresses and EIP-712 names: Circle's list of USDC contracts and the chain registry.
   it('describes a token of a known chain by its symbol', () => {
-    const { chain, option } = parsePayments(
+    const { options } = parsePayments(
       `{ chains: { base: { rpc: '\${BASE_RPC_URL}', confirmations: 3 } }, accepts: { one: { chain: base, token: USDC, payTo: '\${PAY}' } } }`,
       { PAY: SHOP },
     );
-    expect(option).toEqual({
+    const chain = expect.objectContaining({ name: 'base', id: 8453, network: 'base' }) as unknown;
+    expect(options[0]).toEqual({
       name: 'one',
-      chainId: 8453,
-      network: 'base',
+      chain,
       payTo: SHOP.toLowerCase(),
       asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
       symbol: 'USDC',
       decimals: 6,
       domainName: 'USD Coin',
       domainVersion: '2',
+      rate: '1',
+      methods: null,
     });
     const explorer = 'https://basescan.org';
-    expect(chain).toMatchObject({ name: 'base', confirmations: 3, explorer, rpc: ['${BASE_RPC_URL}'] });
+    expect(options[0]?.chain).toMatchObject({ name: 'base', confirmations: 3, explorer, rpc: ['${BASE_RPC_URL}'] });
   });
 
   it('describes any other token by its address and decimals, on any chain by its id and network', () => {
-    const { chain, option } = parsePayments(
+    const { options } = parsePayments(
       `chains:
   devnet: { id: 31337, network: devnet, rpc: ['http://one', 'http://two'], relayers: 0x${'7E'.repeat(32)} }
 accepts:
@@ -52,13 +54,33 @@ accepts:
 `,
       {},
     );
-    expect(option).toMatchObject({ chainId: 31_337, network: 'devnet', asset: `0x${'c0'.repeat(20)}`, decimals: 18 });
-    expect(option).toMatchObject({ symbol: 'TOKEN', domainName: 'Dev Coin', domainVersion: '3' });
-    expect(chain).toMatchObject({
+    expect(options[0]).toMatchObject({ asset: `0x${'c0'.repeat(20)}`, decimals: 18, symbol: 'TOKEN' });
+    expect(options[0]).toMatchObject({ domainName: 'Dev Coin', domainVersion: '3' });
+    expect(options[0]?.chain).toMatchObject({
+      id: 31_337,
+      network: 'devnet',
       rpc: ['http://one', 'http://two'],
       relayers: `0x${'7E'.repeat(32)}`,
       explorer: null,
     });
+  });
+
+  it('describes several tokens of several chains, each with its rate and its methods, in the order of the file', () => {
+    const { chains, options } = parsePayments(
+      `chains: { base: , sei: , polygon: }
+accepts:
+  usdc-sei: { chain: sei, token: USDC, payTo: ${SHOP} }
+  weth-base: { chain: base, token: ${WETH}, decimals: 18, rate: 0.00026, methods: [permit2, transfer], payTo: ${SHOP} }
+  usdc-base: { chain: base, token: USDC, payTo: ${SHOP} }
+`,
+      {},
+    );
+    expect(options.map(({ name, chain, rate, methods }) => [name, chain.id, rate, methods])).toEqual([
+      ['usdc-sei', 1329, '1', null],
+      ['weth-base', 8453, '0.00026', ['permit2', 'transfer']],
+      ['usdc-base', 8453, '1', null],
+    ]);
+    expect(chains.map(({ name }) => name)).toEqual(['sei', 'base']);
   });
 
   it.each([
@@ -91,6 +113,11 @@ accepts:
       ["payTo: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'"],
       /payTo \(line \d\): is the token itself/,
     ],
+    ['a rate of 0', ['rate: 0'], 'accepts.one.rate (line 8): must be a decimal number above 0 such as 0.00026.'],
+    ['a negative rate', ['rate: -1'], 'accepts.one.rate (line 8): must be a decimal number above 0 such as 0.00026.'],
+    ['a rate that is no number', ['rate: 1e3x'], /^accepts\.one\.rate \(line 8\): must be a decimal number/],
+    ['an unknown method', ['methods: [permit3]'], 'accepts.one.methods (line 8): may be transfer, eip3009, permit2.'],
+    ['no method', ['methods: []'], 'accepts.one.methods (line 8): must list at least one method.'],
     ['an unknown key', ['decimal: 6'], 'accepts.one.decimal (line 8): is unknown; did you mean "decimals"?'],
   ] as [string, string[], string | RegExp][])('is refused for %s', (_what, lines, problem) => {
     const [only, ...others] = problemsOf(optionOf(...lines));
@@ -109,12 +136,13 @@ accepts:
     }
   });
 
-  it('is refused for a second option, two names of one chain, and a chain that nothing knows', () => {
+  it('is refused for two options of one token, two names of one chain or network, and a chain that nothing knows', () => {
     const text = `chains:
   base: {}
   again: { id: 8453, network: base }
   bases: { rpc: 'http://x' }
   sei: { id: 1 }
+  mine: { id: 7, network: base }
 accepts:
   one: { chain: base, token: USDC, payTo: '${SHOP}' }
   two: { chain: base, token: 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913, payTo: '${SHOP}' }
@@ -123,7 +151,8 @@ accepts:
       'chains.again (line 3): is chain 8453, like "base".',
       'chains.bases (line 4): is no known chain; did you mean "base"? Any other chain needs id and network.',
       'chains.sei.id (line 5): is not that of sei, which is 1329.',
-      'accepts.two (line 8): is a second option, and one is offered so far: keep one.',
+      'chains.mine (line 6): has the network "base", like "base".',
+      'accepts.two (line 9): is the same token and chain as "one".',
     ]);
   });
 });

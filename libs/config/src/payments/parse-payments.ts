@@ -5,47 +5,12 @@ import { expandVariables, VariableError } from '../files/expand-variables.js';
 import { hintAt, parseEntry, reportUnknownKeys, type ParsedEntry } from '../files/parse-entry.js';
 import { describeProblems, parseYaml, type FileProblem, type Place } from '../files/parse-yaml.js';
 import { ChainEntry, OptionEntry } from './payments-entries.js';
-
-/** A chain that payments are made on. */
-export interface PaymentChain {
-  readonly name: string;
-  readonly id: number;
-  /** The `network` of challenges and proofs in the documented form. */
-  readonly network: string;
-  /** Transactions are shown at `{explorer}/tx/{hash}`; null: nowhere. */
-  readonly explorer: string | null;
-  /** Blocks that a payment must have, its own included. */
-  readonly confirmations: number;
-  /** For processes with a connection to it, like `relayers`; both may contain `${NAME}`. */
-  readonly rpc: readonly string[];
-  readonly relayers: string | null;
-}
-
-/** What a seller accepts: a token on a chain, paid to an account. */
-export interface PaymentOption {
-  readonly name: string;
-  readonly chainId: number;
-  /** The `network` of challenges and proofs in the documented form. */
-  readonly network: string;
-  /** In lower case, like `payTo`. */
-  readonly asset: Hex;
-  readonly symbol: string;
-  readonly decimals: number;
-  /** Name and version in the token's EIP-712 domain. */
-  readonly domainName: string;
-  readonly domainVersion: string;
-  readonly payTo: Hex;
-}
-
-export interface Payments {
-  readonly chain: PaymentChain;
-  readonly option: PaymentOption;
-}
+import type { PaymentChain, PaymentOption, Payments } from './payments.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The chain and the option of a payments file.
+ * The options of a payments file, and their chains.
  *
  * @param env for `${NAME}` in its values; those in `rpc` and `relayers` are left for the process that needs them
  * @throws ConfigurationError listing every problem with its place: `accepts.usdc-base.token (line 9): …`
@@ -57,12 +22,9 @@ export function parsePayments(text: string, env: Env): Payments {
   const named = readChains(chains, problems);
   const read = Object.entries(accepts).map(([name, entry]) => readOption(name, entry, { named, env }, problems));
   const options = read.filter((option) => option !== null);
-  reportFurtherOptions(options, problems);
-  const [option] = options;
-  const chain = [...named.values()].find((one) => one !== null && one.id === option?.chainId);
-  if (problems.length > 0 || option === undefined || !chain)
-    throw new ConfigurationError(describeProblems(yaml, problems));
-  return { chain, option };
+  reportEqualOptions(options, problems);
+  if (problems.length > 0) throw new ConfigurationError(describeProblems(yaml, problems));
+  return { chains: [...new Set(options.map(({ chain }) => chain))], options };
 }
 
 type Section = Readonly<Record<string, unknown>>;
@@ -89,9 +51,12 @@ function readChains(section: Section, problems: FileProblem[]): Map<string, Paym
   for (const [name, entry] of Object.entries(section)) {
     const place = ['chains', name];
     const chain = readChain(name, entry ?? {}, place, problems);
-    const same = [...chains.values()].find((other) => other !== null && other.id === chain?.id);
+    const others = [...chains.values()].filter((other) => other !== null);
+    const same = others.find((other) => other.id === chain?.id);
     if (same) problems.push({ place, message: `is chain ${same.id}, like "${same.name}"` });
-    chains.set(name, same ? null : chain);
+    const called = same ? undefined : others.find((other) => other.network === chain?.network);
+    if (called) problems.push({ place, message: `has the network "${called.network}", like "${called.name}"` });
+    chains.set(name, same || called ? null : chain);
   }
   return chains;
 }
@@ -162,7 +127,7 @@ function readOption(
   if (token !== null && payTo === token.asset)
     problems.push({ place: [...place, 'payTo'], message: 'is the token itself, so payments to it would be lost' });
   if (token === null || payTo === null || problems.length > before) return null;
-  return { name, chainId: chain.id, network: chain.network, ...token, payTo };
+  return { name, chain, ...token, payTo, rate: description.rate, methods: description.methods ?? null };
 }
 
 type Token = Pick<PaymentOption, 'asset' | 'symbol' | 'decimals' | 'domainName' | 'domainVersion'>;
@@ -223,8 +188,10 @@ function readAddress(text: string, place: Place, env: Env, problems: FileProblem
   return null;
 }
 
-/** Each is parsed, so that its own problems are known. */
-function reportFurtherOptions(options: readonly PaymentOption[], problems: FileProblem[]): void {
-  for (const { name } of options.slice(1))
-    problems.push({ place: ['accepts', name], message: 'is a second option, and one is offered so far: keep one' });
+/** A payment of one would be a payment of the other. */
+function reportEqualOptions(options: readonly PaymentOption[], problems: FileProblem[]): void {
+  options.forEach(({ name, chain, asset }, index) => {
+    const same = options.slice(0, index).find((other) => other.asset === asset && other.chain.id === chain.id);
+    if (same) problems.push({ place: ['accepts', name], message: `is the same token and chain as "${same.name}"` });
+  });
 }

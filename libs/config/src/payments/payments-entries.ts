@@ -1,4 +1,16 @@
-import { IsInt, IsOptional, IsString, Matches, Max, Min, ValidateBy } from 'class-validator';
+import { listSignedMethods } from '@tollgate/protocol';
+import {
+  ArrayNotEmpty,
+  ArrayUnique,
+  IsArray,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  ValidateBy,
+} from 'class-validator';
 
 const text = { message: '$property must be text' };
 
@@ -39,6 +51,15 @@ export class ChainEntry {
   explorer?: string;
 }
 
+/** `transfer`: the payer sends a transaction of its own. */
+const listMethods = (): string[] => ['transfer', ...listSignedMethods().map(({ transferMethod }) => transferMethod)];
+
+function AreMethods(): PropertyDecorator {
+  const validate = (value: unknown): boolean => listMethods().some((method) => method === value);
+  const defaultMessage = (): string => `methods may be ${listMethods().join(', ')}`;
+  return ValidateBy({ name: 'areMethods', validator: { validate, defaultMessage } }, { each: true });
+}
+
 /** One option of the payments file. Every field is checked; the initialisers are the defaults. */
 export class OptionEntry {
   @IsString(text)
@@ -67,4 +88,14 @@ export class OptionEntry {
   @IsOptional()
   @Matches(/^\S{1,32}$/, { message: 'version must be text of 1 to 32 characters without spaces' })
   version?: string;
+
+  @Matches(/^(?=.*[1-9])\d{1,18}(\.\d{1,36})?$/, { message: 'rate must be a decimal number above 0 such as 0.00026' })
+  rate: string = '1';
+
+  @IsOptional()
+  @IsArray({ message: 'methods must be a list such as [permit2, transfer]' })
+  @ArrayNotEmpty({ message: 'methods must list at least one method' })
+  @ArrayUnique({ message: 'methods lists a method twice' })
+  @AreMethods()
+  methods?: string[];
 }

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { AcceptanceEnvironment } from '../acceptance.environment.js';
 import { describeSettings } from '../compare-settings.js';
 import { ConfigurationError } from '../configuration-error.js';
-import { PaymentEnvironment } from '../payment.environment.js';
+import { OwnChainEnvironment, PaymentEnvironment } from '../payment.environment.js';
 import { readEnvironment } from '../read-environment.js';
 import { RedisEnvironment } from '../redis.environment.js';
 import { RpcEnvironment } from '../rpc.environment.js';
 import { SettingGroup } from '../setting.js';
 import { SignedPaymentsEnvironment } from '../signed-payments.environment.js';
+import { listOptions } from './payments.js';
 
 /** A process without a connection to a chain, and one that serves a chain. */
 class Gateway {
@@ -19,6 +20,10 @@ class Gateway {
 }
 class Verifier extends Gateway {
   @SettingGroup(RpcEnvironment) readonly rpc!: RpcEnvironment;
+}
+
+class VerifierOfOneChain extends Verifier {
+  @SettingGroup(OwnChainEnvironment) readonly own!: OwnChainEnvironment;
 }
 
 const SHOP = `0x${'5a'.repeat(20)}`;
@@ -68,12 +73,14 @@ accepts:
   });
 
   it('agrees with a process that has the same in variables', () => {
-    const describe = (env: Record<string, string>): string =>
-      describeSettings({
+    const describe = (env: Record<string, string>): string[] => {
+      const environment = {
         ...readEnvironment(Gateway, env),
         signedPayments: readEnvironment(SignedPaymentsEnvironment, {}),
         redis: readEnvironment(RedisEnvironment, {}),
-      });
+      };
+      return listOptions(environment).map((option) => describeSettings(environment, option));
+    };
     const variables = {
       NETWORK: 'base',
       CHAIN_ID: '8453',
@@ -82,7 +89,48 @@ accepts:
       PAY_TO: SHOP,
       CONFIRMATIONS: '4',
     };
-    expect(describe({ PAYMENTS_FILE: file })).toBe(describe(variables));
+    expect(describe({ PAYMENTS_FILE: file })).toEqual(describe(variables));
+  });
+
+  describe('of two chains', () => {
+    const both = join(folder, 'both.yaml');
+    writeFileSync(
+      both,
+      `chains:
+  sei: { rpc: '\${SEI_RPC}', confirmations: 2 }
+  base: { rpc: '\${BASE_RPC}' }
+accepts:
+  usdc-sei: { chain: sei, token: USDC, payTo: '${SHOP}' }
+  usdc-base: { chain: base, token: USDC, payTo: '${SHOP}' }
+`,
+    );
+    const [SEI_RPC, BASE_RPC] = ['https://sei.example', 'https://base.example'];
+
+    it('gives all options to a process that serves every chain, with the RPC servers of each if it reads them', () => {
+      const gateway = listOptions(readEnvironment(Gateway, { PAYMENTS_FILE: both }));
+      expect(gateway.map(({ chain }) => chain.rpc)).toEqual([['${SEI_RPC}'], ['${BASE_RPC}']]);
+      const reader = listOptions(readEnvironment(Verifier, { PAYMENTS_FILE: both, SEI_RPC, BASE_RPC }));
+      expect(reader.map(({ chain }) => chain.rpc)).toEqual([[SEI_RPC], [BASE_RPC]]);
+      expect(problemsOf({ PAYMENTS_FILE: both }, Verifier)).toHaveLength(2);
+    });
+
+    it('gives a process that serves one chain what concerns that chain, by default the first', () => {
+      const env = { PAYMENTS_FILE: both, BASE_RPC };
+      const { payment, acceptance, rpc } = readEnvironment(VerifierOfOneChain, { ...env, CHAIN: 'base' });
+      expect([payment.chainId, acceptance.confirmations, rpc.rpcUrl]).toEqual([8453, 1, [BASE_RPC]]);
+      expect(payment.payments?.options.map(({ name }) => name)).toEqual(['usdc-base']);
+      const first = readEnvironment(VerifierOfOneChain, { PAYMENTS_FILE: both, SEI_RPC });
+      expect([first.payment.chainId, first.acceptance.confirmations]).toEqual([1329, 2]);
+    });
+
+    it('is refused for a chain that no option has, and for a chain without a file', () => {
+      expect(problemsOf({ PAYMENTS_FILE: both, CHAIN: 'bse' }, VerifierOfOneChain)).toEqual([
+        `PAYMENTS_FILE ${both}: CHAIN bse is no chain of an option; did you mean "base"?`,
+      ]);
+      expect(problemsOf({ PAYMENTS_FILE: '', CHAIN: 'base' }, VerifierOfOneChain)).toContain(
+        'CHAIN names a chain of PAYMENTS_FILE, which is not set.',
+      );
+    });
   });
 
   it('is refused beside the settings that it replaces, in one sentence', () => {

@@ -1,0 +1,67 @@
+import type { Hex } from '@tollgate/protocol';
+
+import type { AcceptanceEnvironment } from '../acceptance.environment.js';
+import type { ExplorerEnvironment } from '../explorer.environment.js';
+import type { PaymentEnvironment } from '../payment.environment.js';
+import type { RpcEnvironment } from '../rpc.environment.js';
+
+/** A chain that payments are made on. */
+export interface PaymentChain {
+  readonly name: string;
+  readonly id: number;
+  /** The `network` of challenges and proofs in the documented form. */
+  readonly network: string;
+  /** Transactions are shown at `{explorer}/tx/{hash}`; null: nowhere. */
+  readonly explorer: string | null;
+  /** Blocks that a payment must have, its own included. */
+  readonly confirmations: number;
+  /** URLs; in a process without a connection to the chain they are as in the file, with `${NAME}`. */
+  readonly rpc: readonly string[];
+  /** As in the file. */
+  readonly relayers: string | null;
+}
+
+/** What a seller accepts: a token on a chain, paid to an account. */
+export interface PaymentOption {
+  readonly name: string;
+  readonly chain: PaymentChain;
+  /** The token's contract. */
+  readonly asset: Hex;
+  readonly symbol: string;
+  readonly decimals: number;
+  /** Name and version in the token's EIP-712 domain. */
+  readonly domainName: string;
+  readonly domainVersion: string;
+  readonly payTo: Hex;
+  /** Tokens for each unit of a price, as a decimal number. */
+  readonly rate: string;
+  /** `transfer`, and the `assetTransferMethod` of signed ones; null: those that the settings allow. */
+  readonly methods: readonly string[] | null;
+}
+
+/** What `PAYMENTS_FILE` says. */
+export interface Payments {
+  /** Those of the options, in the order of these. */
+  readonly chains: readonly PaymentChain[];
+  readonly options: readonly PaymentOption[];
+}
+
+export interface PaymentsEnvironments {
+  readonly payment: PaymentEnvironment;
+  readonly acceptance: Pick<AcceptanceEnvironment, 'confirmations'>;
+  readonly explorer?: ExplorerEnvironment;
+  /** Of a process that reads the chains. */
+  readonly rpc?: Pick<RpcEnvironment, 'rpcUrl'>;
+}
+
+/** The options of `PAYMENTS_FILE`, or the one that the other settings describe. */
+export function listOptions({ payment, acceptance, explorer, rpc }: PaymentsEnvironments): readonly PaymentOption[] {
+  if (payment.payments !== null) return payment.payments.options;
+  const { chainId: id, network, assetSymbol: symbol, assetDecimals: decimals, domainName, payTo } = payment;
+  const name = 'default';
+  const { confirmations } = acceptance;
+  const connection = { explorer: explorer?.explorerUrl ?? null, rpc: rpc?.rpcUrl ?? [], relayers: null };
+  const token = { asset: payment.assetAddress, symbol, decimals, domainName, domainVersion: payment.assetVersion };
+  const chain = { name, id, network, confirmations, ...connection };
+  return [{ name, chain, ...token, payTo, rate: '1', methods: null }];
+}
