@@ -2,13 +2,14 @@ import { ConfigurationError, keysOf } from '@tollgate/config';
 import fc from 'fast-check';
 
 import { anyText } from '../../../../../test/harness/any-text.js';
+import { createOption } from '../../../test/create-option.js';
 import { parseRoutes } from './parse-routes.js';
 import { RouteDescription } from './route-description.js';
 
 const SECRET = 'k3y-of-the-upstream';
 const context = {
   env: { API_KEY: SECRET, BROKEN: `${SECRET}\nX: y`, EMPTY: '', UPSTREAM: 'http://upstream:9000' },
-  assetDecimals: 6,
+  options: [createOption({ decimals: 6 })],
   maxStoredAnswerBytes: 1_000,
   sellsWeather: true,
 };
@@ -42,7 +43,7 @@ describe('parseRoutes', () => {
     expect(route).toMatchObject({
       path: '/v1/quotes/:symbol',
       methods: ['GET'],
-      priceBaseUnits: 10_000n,
+      price: '0.01',
       description: 'GET /v1/quotes/:symbol',
       mimeType: 'application/json',
       answer: 'stored',
@@ -69,7 +70,7 @@ describe('parseRoutes', () => {
       {
         path: '/files/*',
         methods: ['GET', 'POST'],
-        priceBaseUnits: 10_000n,
+        price: '0.01',
         description: 'Files',
         mimeType: 'text/plain; charset=utf-8',
         answer: 'streamed',
@@ -83,7 +84,52 @@ describe('parseRoutes', () => {
 
   it('reads an unquoted price as text, not as a float', () => {
     const text = 'routes: [{path: /a, price: 123456789012.100001, upstream: http://u}]';
-    expect(parseRoutes(text, context)).toMatchObject([{ priceBaseUnits: 123456789012100001n }]);
+    expect(parseRoutes(text, context)).toMatchObject([{ price: '123456789012.100001' }]);
+  });
+
+  describe('of a seller with several options', () => {
+    const options = [
+      createOption({ name: 'usdc-base' }),
+      createOption({ name: 'weth-base', symbol: 'WETH', decimals: 18, rate: '0.00026' }),
+      createOption({ name: 'cent', decimals: 2 }),
+    ];
+    const problemsOf = (lines: string): readonly string[] => {
+      try {
+        parseRoutes(`routes:\n  - { path: /a, upstream: http://u, ${lines} }`, { ...context, options });
+        return [];
+      } catch (error) {
+        return (error as ConfigurationError).problems;
+      }
+    };
+
+    it('names the options that a route accepts', () => {
+      const text = 'routes: [{ path: /a, price: 0.001, upstream: http://u, accepts: [weth-base, usdc-base] }]';
+      expect(parseRoutes(text, { ...context, options })).toMatchObject([{ accepts: ['weth-base', 'usdc-base'] }]);
+    });
+
+    it.each([
+      [
+        'an unknown option',
+        'price: 1, accepts: [usdc-bse]',
+        /^routes\[0\]\.accepts.*no option "usdc-bse"; did you mean "usdc-base"\?$/,
+      ],
+      ['an option twice', 'price: 1, accepts: [cent, cent]', /accepts.*lists an option twice/],
+      ['no option', 'price: 1, accepts: []', /accepts.*must list at least one option/],
+      [
+        'a price that is no whole number of base units in one of them',
+        'price: 0.001',
+        /price.*"0\.001" has more than 2 decimals/,
+      ],
+    ])('refuses %s', (_what, lines, problem) => {
+      expect(problemsOf(lines)).toEqual([expect.stringMatching(problem)]);
+    });
+
+    it('names the rate by which a price is no whole number of base units', () => {
+      const odd = [createOption({ name: 'odd', rate: '0.3333333' })];
+      expect(() =>
+        parseRoutes('routes: [{ path: /a, price: 1, upstream: http://u }]', { ...context, options: odd }),
+      ).toThrow(/"0\.3333333" has more than 6 decimals.*\(odd has the rate 0\.3333333\)/);
+    });
   });
 
   it('lets methods of one path cost different prices', () => {
