@@ -101,6 +101,12 @@ function prove(network: string, reference: string | undefined, txHash = createTx
   return fetch(`${gateway.url}/api/weather`, { headers: { 'X-Payment': proof } });
 }
 
+function credit(challenge: Record<string, string> | undefined, hash: Hex): Promise<Response> {
+  const credential = { challenge, payload: { type: 'hash', hash } };
+  const Authorization = `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`;
+  return fetch(`${gateway.url}/api/weather`, { headers: { Authorization } });
+}
+
 const failureOf = (response: Response): unknown[] => [response.status, response.headers.get('x-payment-failure')];
 
 describe('a gateway with several options', () => {
@@ -143,10 +149,7 @@ describe('a gateway with several options', () => {
   it('takes the second MPP challenge', async () => {
     const { challenges } = await readOffer();
     const txHash = createTxHash();
-    const credential = { challenge: challenges[1], payload: { type: 'hash', hash: txHash } };
-    const Authorization = `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`;
-    const response = await fetch(`${gateway.url}/api/weather`, { headers: { Authorization } });
-    expect(response.status).toBe(200);
+    expect((await credit(challenges[1], txHash)).status).toBe(200);
     expect(two.questions).toMatchObject([{ txHash, chainId: 31_338 }]);
   });
 
@@ -208,10 +211,13 @@ describe('a gateway with several options', () => {
 
     const txHash = createTxHash();
     const paid = pay(before.accepts[1], txHash);
+    const byMpp = createTxHash();
+    expect((await credit(before.challenges[1], byMpp)).status).toBe(503);
     expect((await pay(before.accepts[0], createTxHash())).status).toBe(200);
     expect((await paid).status).toBe(503);
     two = await startLedgerVerifier(redis.url, 31_338);
     await waitFor('it is offered again', async () => (await readOffer()).accepts.length === 3);
     expect((await pay(before.accepts[1], txHash)).status).toBe(200);
+    expect((await credit(before.challenges[1], byMpp)).status).toBe(200);
   });
 });

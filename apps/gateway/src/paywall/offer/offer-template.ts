@@ -134,9 +134,9 @@ export class OfferTemplate {
   }
 }
 
-/** Whether this is the MPP `request` of a challenge for this option at this price, whatever it offered. */
-export function isChargeRequest(request: string, option: OfferedFacts, priceBaseUnits: bigint): boolean {
-  return FORMS.some((form) => request === createChargeRequest({ ...option, ...form, priceBaseUnits }));
+/** Each MPP `request` that a challenge for this option at this price may have had, whatever was offered by then. */
+export function listChargeRequests(option: OfferedFacts, priceBaseUnits: bigint): (string | null)[] {
+  return FORMS.map((form) => createChargeRequest({ ...option, ...form, priceBaseUnits }));
 }
 
 /** Policy `bound` takes no transactions: MPP clients lock none, and their credential has no signature. */

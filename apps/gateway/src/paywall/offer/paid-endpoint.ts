@@ -8,7 +8,7 @@ import type { PaidRoute } from '../route/paid-route.js';
 import { priceOf } from '../route/price-of.js';
 import { ChallengeTemplate } from './challenge-template.js';
 import type { RenderHtmlPage } from './html-page.js';
-import { OfferTemplate, type OfferedFacts } from './offer-template.js';
+import { listChargeRequests, OfferTemplate, type OfferedFacts } from './offer-template.js';
 import { publicOriginOf } from './public-origin.js';
 
 /** The settings that decide the form of the gateway's challenges. */
@@ -132,6 +132,8 @@ export class SoldOption {
   readonly networks: readonly string[];
   readonly #terms: Omit<ReferenceTerms, 'method' | 'resource'>;
   readonly #termsByMethod = new Map<string, ReferenceTerms>();
+  /** The MPP requests at the current price. */
+  readonly #chargeRequests: ReadonlySet<string | null>;
   readonly #literal: string | null;
   readonly #literalStart: string | null;
   #offered: OfferedFacts;
@@ -162,6 +164,13 @@ export class SoldOption {
     const token = { chainId, asset, assetName: domainName, assetVersion, assetDecimals: option.decimals, payTo };
     const takesTransactions = settings.takesTransactions && isTakenBy(option, 'transfer');
     this.#offered = { ...token, priceBaseUnits, takesTransactions, exact: null, relayer: null };
+    this.#chargeRequests = new Set(listChargeRequests(this.#offered, priceBaseUnits));
+  }
+
+  /** Whether this is the MPP `request` of a challenge for this option at this price, whatever was offered by then. */
+  isChargeRequest(request: string, priceBaseUnits = this.priceBaseUnits): boolean {
+    if (priceBaseUnits === this.priceBaseUnits) return this.#chargeRequests.has(request);
+    return listChargeRequests(this.#offered, priceBaseUnits).includes(request);
   }
 
   /** How it is offered now; null while no verifier judges it. The same object while nothing changes. */

@@ -28,7 +28,6 @@ import type { FastifyRequest } from 'fastify';
 
 import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
-import { isChargeRequest } from '../offer/offer-template.js';
 import { isTakenBy, type PaidEndpoint, type SoldOption } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
 import type { SentPath } from '../route/paid-path.js';
@@ -173,26 +172,22 @@ function authenticate(
     const reference = challenges.authenticate(sold, request.method, path, text ?? '');
     if (reference !== null) return { sold, reference };
   }
-  const [sold] = meant;
+  const sold = meant.find((one) => one.isChargeRequest(presented.challenge?.request ?? '')) ?? meant[0];
   if (sold === undefined || (text !== undefined && instrument.kind === 'transaction')) {
     throw new PaymentError('unknown_reference', 'This gateway did not issue the reference for this request.');
   }
   return { sold, reference: null };
 }
 
-/** The options that a payment may be made in, by what it says beside its reference. */
-function findMeant(
-  { form, network, accepted, challenge }: ParsedPayment,
-  options: readonly SoldOption[],
-): SoldOption[] {
+/** The options that a payment may be made in, by what it says beside its reference. An MPP challenge may be of any. */
+function findMeant({ form, network, accepted }: ParsedPayment, options: readonly SoldOption[]): readonly SoldOption[] {
   if (form === 'documented' || form === 'v1') return options.filter(({ networks }) => networks.includes(network ?? ''));
-  const named = options.filter((sold) => {
-    const { chain, asset } = sold.judged.option;
-    if (challenge !== undefined) return isChargeRequest(challenge.request, sold.facts, sold.priceBaseUnits);
-    return accepted?.network === caip2Of(chain.id) && accepted.asset === lowerHex(asset);
+  if (accepted === undefined) return options;
+  const named = options.filter(({ judged: { option } }) => {
+    return accepted.network === caip2Of(option.chain.id) && accepted.asset === lowerHex(option.asset);
   });
-  // Where none is named, the first explains what is wrong; a challenge of another price is known by its reference alone.
-  return named.length > 0 ? named : challenge === undefined ? options.slice(0, 1) : [...options];
+  // Where none is named, the first explains what is wrong.
+  return named.length > 0 ? named : options.slice(0, 1);
 }
 
 /**
@@ -248,7 +243,7 @@ function isCurrentChallenge(
     instrument.kind === 'transaction' ||
     (challenge.realm === origin.host && challenge.expires === endpoint.expiresAt(reference.issuedAtMs));
   const isBound = instrument.kind !== 'authorization' || instrument.authorization.nonce === challengeNonce(challenge);
-  if (!isChargeRequest(challenge.request, sold.facts, reference.priceBaseUnits) || !(isCurrent || isBound)) {
+  if (!sold.isChargeRequest(challenge.request, reference.priceBaseUnits) || !(isCurrent || isBound)) {
     throw new PaymentError(
       'unknown_reference',
       'The credential does not repeat a challenge as this gateway issued it.',
