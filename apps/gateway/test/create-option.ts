@@ -5,6 +5,7 @@ export function createOption(changes: Partial<PaymentOption> = {}): PaymentOptio
   const chain = { name: 'default', id: 1328, network: 'chain-testnet', confirmations: 1, explorer: null };
   return {
     name: 'default',
+    entry: 'default',
     chain: { ...chain, rpc: [], relayers: null },
     asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
     symbol: 'USDC',
@@ -15,5 +16,6 @@ export function createOption(changes: Partial<PaymentOption> = {}): PaymentOptio
     rate: '1',
     methods: null,
     ...changes,
+    ...(changes.name !== undefined && changes.entry === undefined && { entry: changes.name }),
   };
 }

@@ -18,6 +18,7 @@ import {
   X_SIGN_IN_FAILURE,
 } from '@tollgate/protocol';
 
+import { acceptsOption } from '../paywall/route/options-of-route.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { priceOf } from '../paywall/route/price-of.js';
 import { describeProblem, ref, RETRY_AFTER } from './describe/openapi-parts.js';
@@ -116,7 +117,7 @@ export function documentPath(path: string): string {
 /** The OpenAPI operation of one method of a paid route. */
 export function describePaidRoute(route: PaidRoute, method: string, all: readonly PaymentOption[]): object {
   const most = route.isMetered === true ? 'at most ' : '';
-  const options = all.filter(({ name }) => route.accepts === undefined || route.accepts.includes(name));
+  const options = all.filter((option) => acceptsOption(route, option));
   const prices = options.map((option) => describePrice(route, option));
   const price =
     most + prices.map(({ text, network }) => (prices.length === 1 ? text : `${text} on ${network}`)).join(' or ');

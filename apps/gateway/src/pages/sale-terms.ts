@@ -3,6 +3,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 
 import type { ChainFacts, TokenFacts } from '../../web/page-data.js';
 import type { GatewayEnvironment } from '../config/gateway.config.js';
+import { acceptsOption } from '../paywall/route/options-of-route.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { priceOf } from '../paywall/route/price-of.js';
 import { escapeHtml } from './document.js';
@@ -33,8 +34,8 @@ export function saleTermsOf({ payment, pages, options }: GatewayEnvironment): re
 }
 
 /** The terms of a route's options. */
-export function termsOfRoute(terms: readonly SaleTerms[], { accepts }: PaidRoute): readonly SaleTerms[] {
-  return accepts === undefined ? terms : terms.filter(({ option }) => accepts.includes(option.name));
+export function termsOfRoute(terms: readonly SaleTerms[], route: PaidRoute): readonly SaleTerms[] {
+  return terms.filter(({ option }) => acceptsOption(route, option));
 }
 
 /** A price for people: `0.01 USDC`. */

@@ -31,6 +31,7 @@ describe('a payments file', () => {
     const chain = expect.objectContaining({ name: 'base', id: 8453, network: 'base' }) as unknown;
     expect(options[0]).toEqual({
       name: 'one',
+      entry: 'one',
       chain,
       payTo: SHOP.toLowerCase(),
       asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
@@ -81,6 +82,21 @@ accepts:
       ['usdc-base', 8453, '1', null],
     ]);
     expect(chains.map(({ name }) => name)).toEqual(['sei', 'base']);
+  });
+
+  it('takes several recipients of one token as options of their own', () => {
+    const other = `0x${'6b'.repeat(20)}`;
+    const { options } = parsePayments(optionOf(`payTo: ['${SHOP}', '\${OTHER}']`), { OTHER: other });
+    expect(options.map(({ name, entry, payTo }) => [name, entry, payTo])).toEqual([
+      ['one', 'one', SHOP.toLowerCase()],
+      [`one ${other}`, 'one', other],
+    ]);
+    expect(problemsOf(optionOf(`payTo: ['${SHOP}', '${SHOP.toLowerCase()}']`))).toEqual([
+      expect.stringMatching(/^accepts\.one\.payTo \(line \d\): lists an account twice\.$/),
+    ]);
+    expect(problemsOf(optionOf('payTo: []'))).toEqual([
+      expect.stringMatching(/must be an address in quotes, or a list/),
+    ]);
   });
 
   it.each([

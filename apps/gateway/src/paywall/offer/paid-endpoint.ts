@@ -3,6 +3,7 @@ import { v1NetworkOf, type ReferenceTerms } from '@tollgate/protocol';
 
 import type { GatewayEnvironment } from '../../config/gateway.config.js';
 import type { OfferableOption } from '../../verifiers/judged-options.js';
+import { acceptsOption } from '../route/options-of-route.js';
 import { PaidPath } from '../route/paid-path.js';
 import type { PaidRoute } from '../route/paid-route.js';
 import { priceOf } from '../route/price-of.js';
@@ -61,8 +62,7 @@ export class PaidEndpoint {
   ) {
     this.path = PaidPath.parse(route.path);
     this.isRevisited = (route.revisitSeconds ?? 0) > 0;
-    const { accepts } = route;
-    const accepted = settings.options.filter(({ option }) => accepts === undefined || accepts.includes(option.name));
+    const accepted = settings.options.filter(({ option }) => acceptsOption(route, option));
     this.options = accepted.map((judged) => new SoldOption(judged, { route, path: this.path, settings }));
   }
 

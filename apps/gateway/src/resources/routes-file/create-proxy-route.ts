@@ -9,6 +9,7 @@ import {
 } from '@tollgate/config';
 
 import { canonicalName } from '../../paywall/route/hop-by-hop-headers.js';
+import { acceptsOption } from '../../paywall/route/options-of-route.js';
 import { parsePathPattern, PathPatternError, type PathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import { findPriceProblems } from '../../paywall/route/price-of.js';
@@ -94,6 +95,7 @@ export function createProxyRoute(
       methods,
       price: description.price,
       ...(description.accepts && { accepts: description.accepts }),
+      ...(description.payTo && { payTo: description.payTo }),
       description: description.description ?? `${methods.join(', ')} ${description.path}`,
       mimeType,
       answer,
@@ -115,20 +117,26 @@ function isExplained(error: unknown): error is Error {
   return [RouteError, VariableError, PathPatternError, UpstreamPathError].some((known) => error instanceof known);
 }
 
-/** The options that a route may be paid in; those with an unknown name are reported. */
+/** The options that a route may be paid in; a name or an account that the payments file does not list is reported. */
 function readAccepted(
-  { description: { accepts }, faulty, place }: ParsedEntry<RouteDescription>,
+  { description: { accepts, payTo }, faulty, place }: ParsedEntry<RouteDescription>,
   options: readonly PaymentOption[],
   problems: FileProblem[],
 ): readonly PaymentOption[] {
-  if (accepts === undefined || faulty.has('accepts')) return options;
-  const known = options.map(({ name }) => name);
-  for (const name of accepts) {
-    if (known.includes(name)) continue;
-    const message = `names no option "${name}"; ${hintAt(name, known, 'options')}`;
+  if (faulty.has('accepts') || faulty.has('payTo')) return options;
+  const entries = [...new Set(options.map(({ entry }) => entry))];
+  for (const name of accepts ?? []) {
+    if (entries.includes(name)) continue;
+    const message = `names no option "${name}"; ${hintAt(name, entries, 'options')}`;
     problems.push({ place: [...place, 'accepts'], message });
   }
-  return options.filter(({ name }) => accepts.includes(name));
+  const route = { ...(accepts && { accepts }), ...(payTo && { payTo }) };
+  const accepted = options.filter((option) => acceptsOption(route, option));
+  const asked = entries.filter((entry) => accepts?.includes(entry) ?? true);
+  const lacking = asked.filter((entry) => !accepted.some((option) => option.entry === entry));
+  for (const entry of lacking)
+    problems.push({ place: [...place, 'payTo'], message: `is no account that the option ${entry} lists as payTo` });
+  return accepted;
 }
 
 function parseUpstreamUrl(text: string): URL {

@@ -88,10 +88,12 @@ describe('parseRoutes', () => {
   });
 
   describe('of a seller with several options', () => {
+    const SECOND = `0x${'6b'.repeat(20)}` as const;
     const options = [
       createOption({ name: 'usdc-base' }),
       createOption({ name: 'weth-base', symbol: 'WETH', decimals: 18, rate: '0.00026' }),
       createOption({ name: 'cent', decimals: 2 }),
+      createOption({ name: 'usdc-base 2', entry: 'usdc-base', payTo: SECOND }),
     ];
     const problemsOf = (lines: string): readonly string[] => {
       try {
@@ -122,6 +124,16 @@ describe('parseRoutes', () => {
       ],
     ])('refuses %s', (_what, lines, problem) => {
       expect(problemsOf(lines)).toEqual([expect.stringMatching(problem)]);
+    });
+
+    it('pays another account of those that an option lists', () => {
+      const text = `routes: [{ path: /a, price: 1, upstream: http://u, accepts: [usdc-base], payTo: '${SECOND}' }]`;
+      expect(parseRoutes(text, { ...context, options })).toMatchObject([{ payTo: SECOND }]);
+      expect(problemsOf(`price: 1, payTo: '${SECOND}'`)).toEqual([
+        expect.stringMatching(/payTo.*is no account that the option weth-base lists as payTo/),
+        expect.stringMatching(/payTo.*is no account that the option cent lists as payTo/),
+      ]);
+      expect(problemsOf('price: 1, payTo: me')).toEqual([expect.stringMatching(/payTo.*must be an address in quotes/)]);
     });
 
     it('names the rate by which a price is no whole number of base units', () => {
@@ -245,7 +257,7 @@ rotes: []
     ['upstreamHeaders: { X: "${API_KEY" }', 'has "${" without a variable name and "}"'],
     ['upstreamHeaders: { X: "${}" }', 'has "${" without a variable name and "}"'],
     ['upstreamHeaders: { X: "${BROKEN}" }', 'contains a character that is not allowed in a header'],
-    ['__proto__: { price: "1" }', 'routes[0].__proto__ (line 5): is unknown; known keys are path, price'],
+    ['__proto__: { price: "1" }', 'routes[0].__proto__ (line 5): is unknown; '],
   ])('refuses %s', (line, message) => {
     const [problem, ...others] = problemsOf(line);
     expect(problem).toContain(message);

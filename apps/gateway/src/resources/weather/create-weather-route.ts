@@ -1,6 +1,7 @@
 import { ConfigurationError, type PaymentOption } from '@tollgate/config';
 
 import type { WeatherEnvironment, WeatherSourceName } from '../../config/weather.environment.js';
+import { acceptsOption } from '../../paywall/route/options-of-route.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import { findPriceProblems } from '../../paywall/route/price-of.js';
 import { OPEN_METEO_TIMEOUT_MS, OpenMeteo } from './open-meteo.js';
@@ -17,7 +18,10 @@ export interface SoldWeather extends Omit<WeatherEnvironment, 'weatherSource'> {
 /** @throws ConfigurationError if the price is 0 or no whole number of base units in one of the options */
 export function createWeatherRoute(weather: SoldWeather, options: readonly PaymentOption[]): PaidRoute {
   const { weatherPrice: price } = weather;
-  const problems = findPriceProblems(price, options);
+  const problems = findPriceProblems(
+    price,
+    options.filter((option) => acceptsOption({}, option)),
+  );
   if (problems.length > 0) throw new ConfigurationError(problems.map((problem) => `WEATHER_PRICE: ${problem}`));
   return {
     path: WEATHER_PATH,
