@@ -23,6 +23,7 @@ export function parsePayments(text: string, env: Env): Payments {
   const read = Object.entries(accepts).map(([name, entry]) => readOption(name, entry, { named, env }, problems));
   const options = read.filter((option) => option !== null);
   reportEqualOptions(options, problems);
+  reportTokensAsRecipients(options, problems);
   if (problems.length > 0) throw new ConfigurationError(describeProblems(yaml, problems));
   return { chains: [...new Set(options.map(({ chain }) => chain))], options };
 }
@@ -124,8 +125,6 @@ function readOption(
   const payTo = faulty.has('payTo') ? null : readAddress(description.payTo, [...place, 'payTo'], env, problems);
   if (chain === undefined || chain === null || faulty.has('token')) return null;
   const token = readToken(parsed, chain, env, problems);
-  if (token !== null && payTo === token.asset)
-    problems.push({ place: [...place, 'payTo'], message: 'is the token itself, so payments to it would be lost' });
   if (token === null || payTo === null || problems.length > before) return null;
   return { name, chain, ...token, payTo, rate: description.rate, methods: description.methods ?? null };
 }
@@ -186,6 +185,19 @@ function readAddress(text: string, place: Place, env: Env, problems: FileProblem
     problems.push({ place, message: error.message });
   }
   return null;
+}
+
+/** What is paid to a token's contract is lost. */
+function reportTokensAsRecipients(options: readonly PaymentOption[], problems: FileProblem[]): void {
+  for (const { name, chain, asset, payTo } of options) {
+    const token = options.find((other) => other.chain.id === chain.id && other.asset === payTo);
+    if (token === undefined) continue;
+    const which = token.asset === asset ? 'the token itself' : `the token of "${token.name}"`;
+    problems.push({
+      place: ['accepts', name, 'payTo'],
+      message: `is ${which}, so payments to it would be lost`,
+    });
+  }
 }
 
 /** A payment of one would be a payment of the other. */
