@@ -19,8 +19,8 @@ import {
 import { ContractSignatures, PaidLocks, PaymentVerifier, SignedPaymentVerifier } from '@tollgate/verification';
 
 import { codeOf, VerifierMetrics } from '../metrics/verifier-metrics.js';
-import { AskersSettings } from '../settings/askers-settings.js';
-import { TokenDomains } from '../settings/token-domains.js';
+import { AskedOptions } from '../settings/asked-options.js';
+import { TokenComparison } from '../settings/token-comparison.js';
 
 @Controller()
 export class VerificationController implements OnApplicationShutdown {
@@ -32,15 +32,15 @@ export class VerificationController implements OnApplicationShutdown {
     @Inject(SignedPaymentVerifier) private readonly signedVerifier: SignedPaymentVerifier,
     @Inject(ContractSignatures) private readonly contractSignatures: ContractSignatures,
     @Inject(PaidLocks) private readonly paidLocks: PaidLocks,
-    @Inject(AskersSettings) private readonly askers: AskersSettings,
-    @Inject(TokenDomains) private readonly domains: TokenDomains,
+    @Inject(AskedOptions) private readonly asked: AskedOptions,
+    @Inject(TokenComparison) private readonly tokens: TokenComparison,
     @Inject(VerifierMetrics) private readonly metrics: VerifierMetrics,
   ) {}
 
   @Answers(VERIFY_PAYMENT)
   async verify(@Payload() request: QuestionOf<typeof VERIFY_PAYMENT>): Promise<VerifyPaymentVerdict> {
     const startedAtMs = performance.now();
-    const fault = this.askers.findFault(request);
+    const fault = this.asked.findFault(request, request.asset);
     const verdict = fault ?? (await this.verifier.verify(request));
     this.#count('transaction', verdict, startedAtMs);
     if (fault === null) this.#log({ txHash: request.txHash }, verdict, request);
@@ -50,7 +50,7 @@ export class VerificationController implements OnApplicationShutdown {
   @Answers(VERIFY_SIGNED_PAYMENT)
   async verifySigned(@Payload() request: QuestionOf<typeof VERIFY_SIGNED_PAYMENT>): Promise<SignedPaymentVerdict> {
     const startedAtMs = performance.now();
-    const fault = this.askers.findFault(request);
+    const fault = this.asked.findFault(request, request.terms.asset);
     const verdict = fault ?? (await this.signedVerifier.verify(request));
     this.#count(request.payment.kind, verdict, startedAtMs);
     if (fault === null) this.#log(nameSignedPayment(request.payment), verdict, request);
@@ -61,23 +61,20 @@ export class VerificationController implements OnApplicationShutdown {
   async verifyContractSignature(
     @Payload() request: QuestionOf<typeof VERIFY_CONTRACT_SIGNATURE>,
   ): Promise<ContractSignatureVerdict> {
-    return this.askers.findFault(request) ?? this.contractSignatures.verify(request);
+    return this.asked.findFault(request) ?? this.contractSignatures.verify(request);
   }
 
   @Answers(VERIFY_LOCK)
   async verifyLock(@Payload() request: QuestionOf<typeof VERIFY_LOCK>): Promise<LockVerdict> {
-    return this.askers.findFault(request) ?? this.paidLocks.verify(request);
+    return this.asked.findFault(request, request.asset) ?? this.paidLocks.verify(request);
   }
 
   @Answers(COMPARE_SETTINGS)
   compareSettings(@Payload() question: QuestionOf<typeof COMPARE_SETTINGS>): SettingsComparison {
-    const { takesAuthorizations } = this.domains;
-    return (
-      this.askers.findFault(question) ?? {
-        outcome: 'agreed',
-        ...(takesAuthorizations !== undefined && { takesAuthorizations }),
-      }
-    );
+    const option = this.asked.find(question);
+    if ('outcome' in option) return option;
+    const takesAuthorizations = this.tokens.takesAuthorizations(option);
+    return { outcome: 'agreed', ...(takesAuthorizations !== undefined && { takesAuthorizations }) };
   }
 
   onApplicationShutdown(): void {
