@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { listRefusals } from '@tollgate/ledger';
 import { lockOf, lowerHex } from '@tollgate/protocol';
 
@@ -60,9 +61,13 @@ describe('a verifier of two tokens on one chain', () => {
     }
   });
 
-  it('records a payment that is too low for a refund in the token that it was made in', async () => {
+  it('records a payment that is too low for a refund in the token that it was made in, and logs its option', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'log');
     const txHash = await transfer({ ...wdev, price: wdev.price - 1n });
     expect(await fixture.askByHash(wdev, txHash)).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
+    const line = { msg: 'payment refused', option: 'wdev', txHash, failure: 'amount_too_low' };
+    expect(logged).toHaveBeenCalledWith(expect.objectContaining(line));
+    logged.mockRestore();
     const refusals = await withRedis(fixture.redis.url, listRefusals);
     expect(refusals.filter(({ payment }) => payment.includes(txHash))).toMatchObject([
       { failure: 'amount_too_low', asset: wdev.asset, amountBaseUnits: String(wdev.price - 1n) },

@@ -71,7 +71,9 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     await app.close();
     throw error;
   }
-  logger.log(`verifier: takes questions, policy ${environment.payment.paymentPolicy}`);
+  const names = environment.options.flatMap((option) => environment.nameOption(option).option ?? []);
+  const about = names.length > 0 ? ` about ${names.join(', ')}` : '';
+  logger.log(`verifier: takes questions${about}, policy ${environment.payment.paymentPolicy}`);
   return { app, close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
 }
 

@@ -1,6 +1,7 @@
 import { Controller, Inject, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { SampledLogger } from '@tollgate/common';
+import type { PaymentOption } from '@tollgate/config';
 import { nonceOf, payerOf, type SignedPayment } from '@tollgate/protocol';
 import {
   Answers,
@@ -18,6 +19,7 @@ import {
 } from '@tollgate/transport';
 import { ContractSignatures, PaidLocks, PaymentVerifier, SignedPaymentVerifier } from '@tollgate/verification';
 
+import { VerifierEnvironment } from '../config/verifier.config.js';
 import { codeOf, VerifierMetrics } from '../metrics/verifier-metrics.js';
 import { AskedOptions } from '../settings/asked-options.js';
 import { TokenComparison } from '../settings/token-comparison.js';
@@ -28,6 +30,7 @@ export class VerificationController implements OnApplicationShutdown {
   readonly #refusals = new SampledLogger('Verification');
 
   constructor(
+    @Inject(VerifierEnvironment) private readonly environment: VerifierEnvironment,
     @Inject(PaymentVerifier) private readonly verifier: PaymentVerifier,
     @Inject(SignedPaymentVerifier) private readonly signedVerifier: SignedPaymentVerifier,
     @Inject(ContractSignatures) private readonly contractSignatures: ContractSignatures,
@@ -40,20 +43,20 @@ export class VerificationController implements OnApplicationShutdown {
   @Answers(VERIFY_PAYMENT)
   async verify(@Payload() request: QuestionOf<typeof VERIFY_PAYMENT>): Promise<VerifyPaymentVerdict> {
     const startedAtMs = performance.now();
-    const fault = this.asked.findFault(request, request.asset);
-    const verdict = fault ?? (await this.verifier.verify(request));
+    const option = this.asked.find(request, request.asset);
+    const verdict = 'outcome' in option ? option : await this.verifier.verify(request);
     this.#count('transaction', verdict, startedAtMs);
-    if (fault === null) this.#log({ txHash: request.txHash }, verdict, request);
+    if (!('outcome' in option)) this.#log(option, { txHash: request.txHash }, verdict, request);
     return verdict;
   }
 
   @Answers(VERIFY_SIGNED_PAYMENT)
   async verifySigned(@Payload() request: QuestionOf<typeof VERIFY_SIGNED_PAYMENT>): Promise<SignedPaymentVerdict> {
     const startedAtMs = performance.now();
-    const fault = this.asked.findFault(request, request.terms.asset);
-    const verdict = fault ?? (await this.signedVerifier.verify(request));
+    const option = this.asked.find(request, request.terms.asset);
+    const verdict = 'outcome' in option ? option : await this.signedVerifier.verify(request);
     this.#count(request.payment.kind, verdict, startedAtMs);
-    if (fault === null) this.#log(nameSignedPayment(request.payment), verdict, request);
+    if (!('outcome' in option)) this.#log(option, nameSignedPayment(request.payment), verdict, request);
     return verdict;
   }
 
@@ -91,18 +94,21 @@ export class VerificationController implements OnApplicationShutdown {
   }
 
   #log(
+    option: PaymentOption,
     payment: Record<string, string>,
     verdict: VerifyPaymentVerdict | SignedPaymentVerdict,
     { requestId, clientAddress: client }: { requestId: string; clientAddress: string },
   ): void {
     const { outcome } = verdict;
+    const { option: name } = this.environment.nameOption(option);
+    const shown = { ...(name !== null && { option: name }), ...payment };
     if (outcome !== 'refused' && outcome !== 'unavailable') {
-      this.#logger.debug({ requestId, msg: `payment ${outcome}`, ...payment });
+      this.#logger.debug({ requestId, msg: `payment ${outcome}`, ...shown });
       return;
     }
     const failure = codeOf(verdict);
     const msg = outcome === 'refused' ? 'payment refused' : 'payment not judged';
-    this.#refusals.log({ client, reason: failure }, { requestId, msg, ...payment, failure });
+    this.#refusals.log({ client, reason: failure }, { requestId, msg, ...shown, failure });
   }
 }
 
