@@ -152,6 +152,18 @@ describe('the tokens of a chain, compared with the settings', () => {
     tokens.onApplicationShutdown();
   });
 
+  it('take no authorization of the option whose domain is another one at start, and start all the same', async () => {
+    names.set(weth.asset, 'Wrapped Ether');
+    const tokens = create();
+    await tokens.start();
+    expect([usdc, weth].map((option) => tokens.takesAuthorizations(option))).toEqual([true, false]);
+    expect(() => tokens.assertReady()).not.toThrow();
+    expect(errors.mock.calls).toEqual([
+      [expect.stringContaining(`no EIP-3009 authorization is taken for ${weth.asset}`)],
+    ]);
+    tokens.onApplicationShutdown();
+  });
+
   it('report no domain of an option that is not paid by EIP-3009', async () => {
     names.set(weth.asset, 'Wrapped Ether');
     const tokens = create([{ ...weth, methods: ['transfer', 'permit2'] }]);
