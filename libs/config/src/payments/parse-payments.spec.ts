@@ -152,6 +152,19 @@ accepts:
     }
   });
 
+  it("is refused for another option's token as the recipient, on the chain of that token", () => {
+    const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913';
+    const text = `chains: { base: , sei: }
+accepts:
+  usdc-base: { chain: base, token: USDC, payTo: '${WETH}' }
+  weth-base: { chain: base, token: '${WETH}', decimals: 18, payTo: '${SHOP}' }
+  usdc-sei: { chain: sei, token: USDC, payTo: '${usdc}' }
+`;
+    expect(problemsOf(text)).toEqual([
+      'accepts.usdc-base.payTo (line 3): is the token of "weth-base", so payments to it would be lost.',
+    ]);
+  });
+
   it('is refused for two options of one token, two names of one chain or network, and a chain that nothing knows', () => {
     const text = `chains:
   base: {}

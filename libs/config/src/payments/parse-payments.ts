@@ -22,6 +22,7 @@ export function parsePayments(text: string, env: Env): Payments {
   const named = readChains(chains, problems);
   const options = Object.entries(accepts).flatMap(([name, entry]) => readOption(name, entry, { named, env }, problems));
   reportEqualOptions(options, problems);
+  reportTokensAsRecipients(options, problems);
   if (problems.length > 0) throw new ConfigurationError(describeProblems(yaml, problems));
   return { chains: [...new Set(options.map(({ chain }) => chain))], options };
 }
@@ -129,9 +130,8 @@ function readOption(
   if (token === null || problems.length > before) return [];
   const { rate, methods = null } = description;
   return recipients.map((payTo, index) => {
-    if (payTo === token.asset)
-      problems.push({ place: at, message: 'is the token itself, so payments to it would be lost' });
-    return { name: index === 0 ? name : `${name} ${payTo}`, entry: name, chain, ...token, payTo, rate, methods };
+    const ownName = index === 0 ? name : `${name} ${payTo}`;
+    return { name: ownName, entry: name, chain, ...token, payTo, rate, methods };
   });
 }
 
@@ -194,6 +194,19 @@ function readAddress(text: string, place: Place, env: Env, problems: FileProblem
     problems.push({ place, message: error.message });
   }
   return null;
+}
+
+/** What is paid to a token's contract is lost. */
+function reportTokensAsRecipients(options: readonly PaymentOption[], problems: FileProblem[]): void {
+  for (const { entry, chain, asset, payTo } of options) {
+    const token = options.find((other) => other.chain.id === chain.id && other.asset === payTo);
+    if (token === undefined) continue;
+    const which = token.asset === asset ? 'the token itself' : `the token of "${token.name}"`;
+    problems.push({
+      place: ['accepts', entry, 'payTo'],
+      message: `is ${which}, so payments to it would be lost`,
+    });
+  }
 }
 
 /** A payment of one would be a payment of the other. */
