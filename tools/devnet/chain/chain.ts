@@ -52,14 +52,18 @@ export interface DevnetAccount {
   privateKey: Hex;
 }
 
-export interface Devnet {
-  rpcUrl: string;
+/** What is known of a devnet before it starts. */
+export interface DevnetTerms {
   chainId: number;
   /** The USDC-like token: `tools/devnet/contracts/Usdc.sol`. */
   asset: Hex;
   /** WDEV, a token of 18 decimals without EIP-3009: `tools/devnet/contracts/DevEther.sol`. */
   plainToken: Hex;
   payTo: Hex;
+}
+
+export interface Devnet extends DevnetTerms {
+  rpcUrl: string;
   /** Nine payers, each with native coin and a million USDC and WDEV; unlocked in anvil too. */
   accounts: DevnetAccount[];
   /** Ten more of the same for bulk work, so that their nonces collide with no others. */
@@ -125,10 +129,7 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   }
   return {
     rpcUrl,
-    chainId,
-    asset: USDC_ADDRESS,
-    plainToken: WDEV_ADDRESS,
-    payTo: deriveAccount(PAY_TO_INDEX).address,
+    ...describeDevnet(chainId),
     accounts: payers,
     bulkSenders: accounts.slice(PAY_TO_INDEX + 1, FIRST_AGENT_WALLET).map(({ address }) => address),
     agentWallets,
@@ -145,6 +146,11 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
       await child.end('SIGTERM', 3000);
     },
   };
+}
+
+/** The terms of a devnet with this id. */
+export function describeDevnet(chainId: number): DevnetTerms {
+  return { chainId, asset: USDC_ADDRESS, plainToken: WDEV_ADDRESS, payTo: deriveAccount(PAY_TO_INDEX).address };
 }
 
 /** A payer, the same one on every devnet. */

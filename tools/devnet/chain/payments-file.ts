@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 
 import { stringify } from 'yaml';
 
-import type { Devnet } from './chain.js';
+import type { DevnetTerms } from './chain.js';
 
 /** A chain as the payments file names it, and the variables by which a process reaches it. */
 export interface ChainOfFile {
@@ -29,13 +29,13 @@ export const SECOND_OF_FILE: ChainOfFile = {
 /** WDEV for a USDC. */
 const WDEV_RATE = '0.0004';
 
-export type ChainFacts = Pick<Devnet, 'chainId' | 'asset' | 'plainToken' | 'payTo'> & { explorerUrl?: string };
+type Described = DevnetTerms & { explorerUrl?: string };
 
 /**
  * Writes a payments file with three options: `usdc-devnet`, `usdc-devnet-2` and `wdev-devnet-2`, whose token has 18 decimals
  * and no EIP-3009.
  */
-export function writePaymentsFile(path: string, { first, second }: Record<'first' | 'second', ChainFacts>): void {
+export function writePaymentsFile(path: string, { first, second }: Record<'first' | 'second', Described>): void {
   const file = {
     chains: {
       [FIRST_OF_FILE.name]: describeChain(FIRST_OF_FILE, first),
@@ -60,12 +60,12 @@ export function writePaymentsFile(path: string, { first, second }: Record<'first
 
 function describeChain(
   { network, rpcVariable, relayersVariable }: ChainOfFile,
-  { chainId, explorerUrl }: ChainFacts,
+  { chainId, explorerUrl }: Described,
 ): object {
   const connection = { rpc: `\${${rpcVariable}}`, relayers: `\${${relayersVariable}}` };
   return { id: chainId, network, ...connection, ...(explorerUrl === undefined ? {} : { explorer: explorerUrl }) };
 }
 
-function describeUsdc({ name }: ChainOfFile, { asset, payTo }: ChainFacts): object {
+function describeUsdc({ name }: ChainOfFile, { asset, payTo }: Described): object {
   return { chain: name, token: asset, symbol: 'USDC', decimals: 6, version: '2', payTo };
 }

@@ -156,7 +156,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
     const watched = [
       { name: 'redis', exited: redis.exited(), logs: redis.logs },
-      ...chains.map(({ exited, logs }) => ({ name: 'chain', exited: exited(), logs })),
+      ...chains.map((one) => ({ name: 'chain', exited: one.exited(), logs: one.logs })),
       ...[...gatewayProcesses, ...verifierProcesses, ...workerProcesses],
       ...(bookkeeper === null ? [] : [bookkeeper]),
     ];
