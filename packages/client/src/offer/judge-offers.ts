@@ -79,7 +79,7 @@ export function nameNetwork({ network }: Pick<Offer, 'network'>): string {
 
 function describeUntrusted(requirement: Offer): string {
   const { asset, payTo } = requirement;
-  return `The client may not pay with ${asset} on ${nameNetwork(requirement)} to ${payTo}: that is none of \`assets\`.`;
+  return `This client may not pay with ${asset} on ${nameNetwork(requirement)} to ${payTo}.`;
 }
 
 function createUntrusted(message: string): PaymentError {
