@@ -23,7 +23,10 @@ export interface PaymentChain {
 
 /** What a seller accepts: a token on a chain, paid to an account. */
 export interface PaymentOption {
+  /** Of an entry with several recipients, the first has the entry's name, and each further one a name of its own. */
   readonly name: string;
+  /** The name of its entry, by which routes accept it. */
+  readonly entry: string;
   readonly chain: PaymentChain;
   /** The token's contract. */
   readonly asset: Hex;
@@ -63,5 +66,5 @@ export function listOptions({ payment, acceptance, explorer, rpc }: PaymentsEnvi
   const connection = { explorer: explorer?.explorerUrl ?? null, rpc: rpc?.rpcUrl ?? [], relayers: null };
   const token = { asset: payment.assetAddress, symbol, decimals, domainName, domainVersion: payment.assetVersion };
   const chain = { name, id, network, confirmations, ...connection };
-  return [{ name, chain, ...token, payTo, rate: '1', methods: null }];
+  return [{ name, entry: name, chain, ...token, payTo, rate: '1', methods: null }];
 }
