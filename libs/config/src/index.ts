@@ -11,7 +11,8 @@ export {
   PaymentsFileEnvironment,
   type PaymentPolicy,
 } from './payment.environment.js';
-export { listOptions, type PaymentChain, type PaymentOption, type Payments } from './payments/payments.js';
+export { listOptions } from './payments/list-options.js';
+export type { PaymentChain, PaymentOption, Payments } from './payments/payments.js';
 export { usePaymentsFile } from './payments/use-payments-file.js';
 export { ProxyEnvironment } from './proxy.environment.js';
 export * from './read-environment.js';

@@ -11,7 +11,7 @@ import { RedisEnvironment } from '../redis.environment.js';
 import { RpcEnvironment } from '../rpc.environment.js';
 import { SettingGroup } from '../setting.js';
 import { SignedPaymentsEnvironment } from '../signed-payments.environment.js';
-import { listOptions } from './payments.js';
+import { listOptions } from './list-options.js';
 
 /** A process without a connection to a chain, and one that serves a chain. */
 class Gateway {
