@@ -85,17 +85,21 @@ function readChain(name: string, entry: unknown, place: Place, problems: FilePro
     problems.push({ place, message: `is no known chain; ${hint} Any other chain needs id and network` });
   }
   if (problems.length > before || id === undefined || network === undefined) return null;
-  const { rpc, relayers, confirmations, explorer } = description;
+  const { rpc, reconcileRpc = rpc, reconcileConfirmations, relayers, confirmations, explorer } = description;
   return {
     name,
     id,
     network,
     explorer: explorer ?? known?.explorer ?? null,
     confirmations,
-    rpc: typeof rpc === 'string' ? [rpc] : rpc,
+    rpc: listUrls(rpc),
+    reconcileRpc: listUrls(reconcileRpc),
+    reconcileConfirmations: reconcileConfirmations ?? null,
     relayers: relayers ?? null,
   };
 }
+
+const listUrls = (given: string | string[]): string[] => (typeof given === 'string' ? [given] : given);
 
 interface OptionContext {
   readonly named: ReadonlyMap<string, PaymentChain | null>;

@@ -42,6 +42,17 @@ export class ChainEntry {
   @Max(1_000, { message: 'confirmations must be at most $constraint1' })
   confirmations: number = 1;
 
+  /** For the bookkeeper, in place of `rpc`; an empty list: the book is not compared with this chain. */
+  @IsOptional()
+  @IsTextOrTexts()
+  reconcileRpc?: string | string[];
+
+  @IsOptional()
+  @IsInt({ message: 'reconcileConfirmations must be a whole number of blocks' })
+  @Min(1, { message: 'reconcileConfirmations must be at least $constraint1' })
+  @Max(100_000, { message: 'reconcileConfirmations must be at most $constraint1' })
+  reconcileConfirmations?: number;
+
   @IsOptional()
   @IsString(text)
   relayers?: string;

@@ -17,6 +17,10 @@ export interface PaymentChain {
   readonly confirmations: number;
   /** URLs; in a process without a connection to the chain they are as in the file, with `${NAME}`. */
   readonly rpc: readonly string[];
+  /** URLs of the servers by which the book is compared with the chain; as `rpc` in a process that does not compare them. Empty: it is not compared. */
+  readonly reconcileRpc: readonly string[];
+  /** Blocks, with its own, after which a transaction is final for the book; null: RECONCILE_CONFIRMATIONS. */
+  readonly reconcileConfirmations: number | null;
   /** As in the file. */
   readonly relayers: string | null;
 }
@@ -52,16 +56,20 @@ export interface PaymentsEnvironments {
   readonly explorer?: ExplorerEnvironment;
   /** Of a process that reads the chains. */
   readonly rpc?: Pick<RpcEnvironment, 'rpcUrl'>;
+  /** Of the process that compares the book with them. */
+  readonly reconcile?: { readonly reconcileRpcUrl: readonly string[] };
 }
 
 /** The options of `PAYMENTS_FILE`, or the one that the other settings describe. */
-export function listOptions({ payment, acceptance, explorer, rpc }: PaymentsEnvironments): readonly PaymentOption[] {
+export function listOptions(environments: PaymentsEnvironments): readonly PaymentOption[] {
+  const { payment, acceptance, explorer, rpc, reconcile } = environments;
   if (payment.payments !== null) return payment.payments.options;
   const { chainId: id, network, assetSymbol: symbol, assetDecimals: decimals, domainName, payTo } = payment;
   const name = 'default';
   const { confirmations } = acceptance;
   const connection = { explorer: explorer?.explorerUrl ?? null, rpc: rpc?.rpcUrl ?? [], relayers: null };
   const token = { asset: payment.assetAddress, symbol, decimals, domainName, domainVersion: payment.assetVersion };
-  const chain = { name, id, network, confirmations, ...connection };
+  const compared = { reconcileRpc: reconcile?.reconcileRpcUrl ?? [], reconcileConfirmations: null };
+  const chain = { name, id, network, confirmations, ...connection, ...compared };
   return [{ name, chain, ...token, payTo, rate: '1', methods: null }];
 }
