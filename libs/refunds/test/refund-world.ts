@@ -167,10 +167,10 @@ export class RefundWorld {
       book,
       outbox: { waitUntilRead: async () => this.readOutbox() },
       readBookedSinceMs: async () => ledger.bookedSinceMs,
-      findWallet: async () => journal.wallet,
-      settings: { asset: ASSET, payTo: SHOP, decimals: 6, ...defaults, ...settings },
+      findWallet: async () => journal.wallet && { name: 'refunds', lane: journal.wallet },
+      settings: { asset: ASSET, payTo: SHOP, decimals: 6, walletName: 'refunds', ...defaults, ...settings },
     };
-    this.refunds = new Refunds(this.ports);
+    this.refunds = new Refunds(this.ports, [this.ports]);
   }
 
   readOutbox(): boolean {
@@ -241,7 +241,7 @@ export class RefundWorld {
 
   /** The bookkeeper is killed, and starts again. */
   restart(): void {
-    this.refunds = new Refunds(this.ports);
+    this.refunds = new Refunds(this.ports, [this.ports]);
   }
 
   /** A transfer from the wallet that no job made. */

@@ -1,11 +1,11 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { DeposedError, SqlRefundBook, type BookWriter } from '@tollgate/book';
 import { pause } from '@tollgate/journal';
 import { Ledger, readBookedSinceMs } from '@tollgate/ledger';
-import { lowerHex } from '@tollgate/protocol';
-import { Refunds, REFUNDS_WALLET, type RefundPorts } from '@tollgate/refunds';
+import { nameRefundsWallet, Refunds, type RefundOption, type RefundWallet, type SharedPorts } from '@tollgate/refunds';
 
-import { SellerChain } from '../chain/seller-chain.js';
+import { SellerChains } from '../chain/seller-chains.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
@@ -17,43 +17,46 @@ const LOOK_EVERY_MS = 1_000;
 @Injectable()
 export class BookRefunds {
   readonly #logger = new Logger('Refunds');
-  readonly #ports: Omit<RefundPorts, 'book'>;
+  readonly #shared: Omit<SharedPorts, 'book'>;
+  readonly #options: readonly RefundOption[];
   readonly #of = new WeakMap<BookWriter, Refunds>();
 
   constructor(
     @Inject(BookkeeperConnections) { commands: redis }: BookkeeperConnections,
     @Inject(BookkeeperEnvironment) environment: BookkeeperEnvironment,
-    @Inject(SellerChain) chain: SellerChain,
+    @Inject(SellerChains) sellerChains: SellerChains,
     @Inject(OutboxDrain) outbox: OutboxDrain,
     @Inject(Journals) { journal, directory }: Journals,
   ) {
-    const { redis: settings, payment, refunds, reconcile } = environment;
+    const { redis: settings, refunds, chains } = environment;
     const { durability, bookOutboxLimit: outboxLimit } = settings;
-    const decimals = payment.assetDecimals;
-    const chainIds = [payment.chainId];
-    this.#ports = {
-      chain,
-      outbox,
-      journal,
-      ledger: new Ledger({ redis, chainIds, durability, book: { outboxLimit } }),
-      readBookedSinceMs: () => readBookedSinceMs(redis, chainIds),
-      findWallet: async () => (await directory.find(REFUNDS_WALLET))?.lane ?? null,
-      settings: {
-        asset: lowerHex(payment.assetAddress),
-        payTo: payment.payTo.toLowerCase(),
-        decimals,
-        caps: refunds.caps(decimals),
-        approvalAbove: refunds.approvalAbove(decimals),
-        confirmations: reconcile.reconcileConfirmations,
-      },
-    };
+    const chainIds = chains.map(({ id }) => id);
+    const ledger = new Ledger({ redis, chainIds, durability, book: { outboxLimit } });
+    this.#shared = { outbox, journal, ledger };
+    this.#options = environment.options.map((option): RefundOption => {
+      const { asset, payTo, decimals, chain } = option;
+      const names = nameRefundsWallet(chain.name);
+      return {
+        chain: sellerChains.of(chain.id),
+        readBookedSinceMs: () => readBookedSinceMs(redis, [chain.id]),
+        findWallet: () => findWallet(directory, names, chain.id),
+        settings: {
+          ...{ asset, payTo, decimals },
+          caps: refunds.caps(option),
+          approvalAbove: refunds.approvalAbove(option),
+          confirmations: environment.finalAfter(chain),
+          // The short name where no other chain can have it.
+          walletName: names.at(chains.length === 1 ? -1 : 0) ?? '',
+        },
+      };
+    });
   }
 
   /** Those of an open book. */
   of(writer: BookWriter): Refunds {
     const known = this.#of.get(writer);
     if (known !== undefined) return known;
-    const refunds = new Refunds({ ...this.#ports, book: new SqlRefundBook(writer) });
+    const refunds = new Refunds({ ...this.#shared, book: new SqlRefundBook(writer) }, this.#options);
     this.#of.set(writer, refunds);
     return refunds;
   }
@@ -82,4 +85,17 @@ export class BookRefunds {
       await pause(LOOK_EVERY_MS, signal);
     }
   }
+}
+
+/** The first of these names that is an account on the chain. */
+async function findWallet(
+  directory: WalletDirectory,
+  names: readonly string[],
+  chainId: number,
+): Promise<RefundWallet | null> {
+  for (const name of names) {
+    const entry = await directory.find(name);
+    if (entry?.lane.chainId === chainId) return entry;
+  }
+  return null;
 }

@@ -35,15 +35,18 @@ export class SummaryController {
 
   @Serve('GET /operator/seller')
   seller() {
-    const { payment, explorer } = this.environment;
-    const { network, chainId, assetAddress, assetSymbol: symbol, assetDecimals: decimals, payTo } = payment;
-    return {
-      network,
-      chainId,
-      asset: { address: assetAddress.toLowerCase(), symbol, decimals },
-      payTo: payTo.toLowerCase(),
-      explorerUrl: explorer.explorerUrl?.replace(/\/+$/, '') ?? null,
-    };
+    const options = this.environment.options.map(({ name, chain, asset, symbol, decimals, payTo }) => ({
+      name,
+      network: chain.network,
+      chainId: chain.id,
+      asset: { address: asset, symbol, decimals },
+      payTo,
+      explorerUrl: chain.explorer?.replace(/\/+$/, '') ?? null,
+    }));
+    const [first] = options;
+    if (first === undefined) throw new Error('a seller accepts something');
+    const { name: _, ...facts } = first;
+    return { ...facts, options };
   }
 
   @Serve('GET /operator/audit')
