@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { WakeQueues, WalletDirectory } from '@tollgate/agent-jobs';
 import { createLaneId, Journal } from '@tollgate/journal';
-import { BUCKETS } from '@tollgate/ledger';
+import { BUCKETS, Ledger } from '@tollgate/ledger';
 import type { OperatorRefund, ReconcileAnswer } from '@tollgate/operator-api';
 import type { Hex } from '@tollgate/protocol';
 import { encodeFunctionData } from 'viem';
@@ -60,7 +60,7 @@ export class TwoChainsFixture {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-two-chains-'));
     const fixture = new TwoChainsFixture(books, one, two, plain, await startRpcStandIn(two.rpcUrl), folder);
     fixture.#writePaymentsFile();
-    for (const chain of [one, two]) await fixture.completeFrom(chain, Date.now() - 60_000);
+    await fixture.#openLedger(Date.now() - 60_000);
     fixture.token = await books.createToken('operator:read', 'operator:refund');
     fixture.url = (await books.startBookkeeper(fixture.settings())).url;
     return fixture;
@@ -80,13 +80,6 @@ export class TwoChainsFixture {
       RECONCILE_GRACE_SECONDS: '0',
       RECONCILE_INTERVAL_MS: '50',
     };
-  }
-
-  /** As the ledger notes since when it reports every change on a chain. */
-  async completeFrom({ chainId }: Devnet, atMs: number): Promise<void> {
-    for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      await this.books.redis.hset(`tollgate:{pay-${bucket}}:birth:${chainId}`, 'booked', String(atMs));
-    }
   }
 
   /** A transfer to the seller; the payment's name. */
@@ -183,6 +176,18 @@ export class TwoChainsFixture {
     } finally {
       await worker.stop();
       await queue.close();
+    }
+  }
+
+  /** As verifiers of both chains that have reported every change since then. */
+  async #openLedger(sinceMs: number): Promise<void> {
+    const { redis } = this.books;
+    const chainIds = [this.one.chainId, this.two.chainId];
+    const ledger = new Ledger({ redis, chainIds, timeoutMs: 30_000, book: { outboxLimit: 100_000 } });
+    for (const chainId of chainIds) {
+      await ledger.open({ chainId, blockNumber: 0 });
+      for (let bucket = 0; bucket < BUCKETS; bucket++)
+        await redis.hset(`tollgate:{pay-${bucket}}:birth:${chainId}`, 'booked', String(sinceMs));
     }
   }
 
