@@ -127,12 +127,13 @@ class MemoryJournal {
   }
 }
 
-class MemoryChain {
-  readonly chainId = CHAIN_ID;
+export class MemoryChain {
   readonly transactions = new Map<string, MinedTransaction>();
   readonly contracts = new Set<string>();
   head = 100;
   decimals: bigint | null = 6n;
+
+  constructor(readonly chainId = CHAIN_ID) {}
 
   readonly readTransaction = async (hash: Hex) => this.transactions.get(hash) ?? null;
   readonly isContract = async (address: Hex) => this.contracts.has(address);

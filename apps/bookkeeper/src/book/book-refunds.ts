@@ -3,8 +3,16 @@ import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { DeposedError, SqlRefundBook, type BookWriter } from '@tollgate/book';
 import { pause } from '@tollgate/journal';
 import { Ledger, readBookedSinceMs } from '@tollgate/ledger';
-import { nameRefundsWallet, Refunds, type RefundOption, type RefundWallet, type SharedPorts } from '@tollgate/refunds';
+import {
+  nameRefundsWallet,
+  Refunds,
+  type Refund,
+  type RefundOption,
+  type RefundWallet,
+  type SharedPorts,
+} from '@tollgate/refunds';
 
+import { runOfEach } from '../chain/run-of-each.js';
 import { SellerChains } from '../chain/seller-chains.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
@@ -62,8 +70,16 @@ export class BookRefunds {
   }
 
   /** Advances all refunds that have not ended, until the signal is aborted. @throws DeposedError */
-  async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
+  run(writer: BookWriter, signal: AbortSignal): Promise<void> {
+    const chainIds = [...new Set(this.#options.map(({ chain }) => chain.chainId))];
     const refunds = this.of(writer);
+    // Those of a chain on which nothing is sold any more wait with those of the first.
+    const isOf = (chainId: number) => (refund: Refund) =>
+      refund.chainId === chainId || (chainId === chainIds[0] && !chainIds.includes(refund.chainId));
+    return runOfEach(chainIds, (chainId, ending) => this.#advanceAll(refunds, isOf(chainId), ending), signal);
+  }
+
+  async #advanceAll(refunds: Refunds, isOwn: (refund: Refund) => boolean, signal: AbortSignal): Promise<void> {
     /** What is logged already, of each refund that fails. */
     let failing = new Map<string, string>();
     while (!signal.aborted) {
@@ -79,9 +95,8 @@ export class BookRefunds {
         });
       const inWork = await attempt('the refunds wait', () => refunds.listInWork());
       // A refund that cannot continue does not delay the others.
-      await Promise.all(
-        (inWork ?? []).map((refund) => attempt(`the refund ${refund.id} waits`, () => refunds.advance(refund))),
-      );
+      const own = (inWork ?? []).filter(isOwn);
+      await Promise.all(own.map((refund) => attempt(`the refund ${refund.id} waits`, () => refunds.advance(refund))));
       await pause(LOOK_EVERY_MS, signal);
     }
   }

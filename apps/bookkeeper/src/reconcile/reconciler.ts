@@ -4,6 +4,7 @@ import { ChainHistory, combineObservers, connectChain, type ConnectedChain } fro
 import type { PaymentChain } from '@tollgate/config';
 import { ProblemError } from '@tollgate/http';
 
+import { runOfEach } from '../chain/run-of-each.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
@@ -46,19 +47,12 @@ export class Reconciler implements OnApplicationShutdown {
   async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
     // Without a chain this work has no end of its own: the others decide when the book is given up.
     if (this.#chains.length === 0) return untilAborted(signal);
-    const failing = new AbortController();
-    const ending = AbortSignal.any([signal, failing.signal]);
-    const failures: unknown[] = [];
-    // Only the loss of the book ends one, and with it all: none may use the book afterwards.
-    const run = (chain: ChainReconciler): Promise<void> =>
-      chain.run(writer, ending).catch((error: unknown) => {
-        failures.push(error);
-        failing.abort();
-      });
-    await Promise.all(this.#chains.map(run));
-    // The bookkeeper that has the book says how it is.
-    this.metrics.forget();
-    if (failures.length > 0) throw failures[0];
+    try {
+      await runOfEach(this.#chains, (chain, ending) => chain.run(writer, ending), signal);
+    } finally {
+      // The bookkeeper that has the book says how it is.
+      this.metrics.forget();
+    }
   }
 
   async onApplicationShutdown(): Promise<void> {

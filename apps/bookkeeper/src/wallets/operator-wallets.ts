@@ -189,7 +189,7 @@ export class OperatorWallets {
 
 /** Whether an operator means this account: by its address, or with its chain, as `<chain id>:<address>`. */
 function isNamed(lane: LaneId, named: string): boolean {
-  return [lane.address, nameLane(lane)].includes(named.toLowerCase() as LaneId['address']);
+  return [lane.address, nameLane(lane)].includes(named.toLowerCase());
 }
 
 const toText = (units: bigint | null): string | null => units?.toString() ?? null;
