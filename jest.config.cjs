@@ -12,5 +12,5 @@ module.exports = {
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/bench/peers', '/\\.next/'],
   // Ends what hangs: a busy machine takes half a minute to start a process.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
 };

@@ -6,7 +6,7 @@ import { createFingerprint, createOwner, hashRetryKey, Ledger, type Lease } from
 import { parseProof, verifyReference, type Hex, type PaymentProof } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
 import { type VerifyPaymentRequest } from '@tollgate/transport';
-import { ClientShares, PaymentVerifier, WaitingRoom } from '@tollgate/verification';
+import { ClientShares, PaymentVerifier, SellerTerms, WaitingRoom } from '@tollgate/verification';
 import { fastify } from 'fastify';
 
 import { createHmacSha256 } from '../../apps/gateway/src/paywall/offer/hmac-sha256.js';
@@ -48,7 +48,7 @@ const { reader: chain } = connectChain({
   nowMs,
 });
 const verifier = new PaymentVerifier({
-  terms: { chainId, asset, payTo },
+  terms: new SellerTerms(chainId, [{ asset, payTo }]),
   rules: {
     policy: 'transfer',
     confirmations: 1,

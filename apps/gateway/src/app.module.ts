@@ -1,12 +1,12 @@
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { checkRedis, createLoggerParams, HealthModule, MetricsModule, observeCounts } from '@tollgate/common';
+import { checkRedis, createLoggerParams, HealthModule, MetricsModule } from '@tollgate/common';
 import { listSecrets } from '@tollgate/config';
 import { ProblemFilter } from '@tollgate/http';
 import type { RedisClient } from '@tollgate/redis';
 import { type RequestReplyClient } from '@tollgate/transport';
 import { LoggerModule } from 'nestjs-pino';
-import { Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 
 import { AgentModule } from './agent/agent.module.js';
 import { GatewayEnvironment } from './config/gateway.config.js';
@@ -20,10 +20,10 @@ export class AppModule {
   constructor(
     @Inject(Registry) registry: Registry,
     @Inject(PaywallCounters) counters: PaywallCounters,
-    @Inject(PaywallConnections) { client }: PaywallConnections,
+    @Inject(PaywallConnections) { options }: PaywallConnections,
   ) {
     publishPaywall(registry, counters);
-    observeCounts(registry, 'tollgate_verify_questions', 'Questions to verifiers, by event.', () => client.counts);
+    observeQuestions(registry, options.clients);
   }
 
   /** Gives settings and routes to the modules; Nest builds everything else. */
@@ -39,10 +39,10 @@ export class AppModule {
         HealthModule.forRootAsync({
           imports: [PaywallModule],
           inject: [PaywallConnections],
-          useFactory: ({ redis, client, agreement }: PaywallConnections) => ({
+          useFactory: ({ redis, options }: PaywallConnections) => ({
             ledger: checkRedis(redis),
-            queue: () => checkQueue(client),
-            verifier: () => agreement.check(),
+            queue: () => checkQueues(options.clients),
+            verifier: () => options.check(),
           }),
         }),
         PaywallModule,
@@ -59,8 +59,26 @@ export class AppModule {
   }
 }
 
-async function checkQueue(client: RequestReplyClient): Promise<void> {
-  await client.connect();
-  const [commands] = client.unwrap<[RedisClient, RedisClient]>();
-  await checkRedis(commands)();
+function observeQuestions(registry: Registry, clients: ReadonlyMap<number, RequestReplyClient>): void {
+  const counter: Counter = new Counter({
+    name: 'tollgate_verify_questions_total',
+    help: 'Questions to verifiers, by event and by the id of the chain.',
+    labelNames: ['event', 'chain'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [chain, { counts }] of clients)
+        for (const [event, count] of Object.entries(counts)) this.inc({ event, chain }, count);
+    },
+  });
+  void counter;
+}
+
+/** The queues of all chains are in one Redis. */
+async function checkQueues(clients: ReadonlyMap<number, RequestReplyClient>): Promise<void> {
+  for (const client of clients.values()) {
+    await client.connect();
+    const [commands] = client.unwrap<[RedisClient, RedisClient]>();
+    await checkRedis(commands)();
+  }
 }

@@ -18,7 +18,6 @@ import { PaywallConnections } from './paywall/paywall.module.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';
 import type { PaidRoute } from './paywall/route/paid-route.js';
 import { createServer } from './server/create-server.js';
-import { AvailableRelayer } from './signed-payments/available-relayer.js';
 import { LockQuestions } from './verifiers/lock-questions.js';
 
 /** The paths served without payment, besides routes that declare it themselves. */
@@ -57,19 +56,14 @@ export async function createGateway(
     throw error;
   }
   await app.init();
-  const relayer = app.get(AvailableRelayer);
-  const { redis, agreement, verifier, ledger } = app.get(PaywallConnections);
-  const takesAuthorizations = (): boolean => agreement.takesAuthorizations;
-  const settings = challengeSettingsOf(environment, { readRelayer: () => relayer.address, takesAuthorizations });
-  const signs = (): boolean => environment.challenge.signedPayments && takesAuthorizations();
-  const { payment, verification } = environment;
+  const { redis, options, ledger } = app.get(PaywallConnections);
+  const settings = challengeSettingsOf(environment, options.list);
   const locks = new LockQuestions({
-    terms: { chainId: payment.chainId, asset: payment.assetAddress, payTo: payment.payTo },
-    ...verification,
-    verifier,
+    options: options.list,
+    ...environment.verification,
     nowMs: () => ledger.nowMs(),
   });
-  const renderPage = await registerPages(server, { environment, routes, redis, locks, document, signs });
+  const renderPage = await registerPages(server, { environment, routes, redis, locks, document, settings });
   await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, settings, renderPage });
   await app.get(QueueBoard).register(server);
   registerDocs(server, { app, routes, environment });

@@ -3,16 +3,18 @@ import { request, type RequestOptions } from 'node:https';
 import { json } from 'node:stream/consumers';
 
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
-import { createRoute, startGateway, type RunningGateway } from '../test/start-gateway.js';
+import { createRoute, startGateway, type RunningGateway, startAgreeingVerifier } from '../test/start-gateway.js';
 
 const CERTIFICATE = 'test/certificates/localhost.cert.pem';
 
 describe('a gateway with a certificate', () => {
   let redis: BorrowedRedis;
+  let stopVerifier: () => Promise<void>;
   let gateway: RunningGateway;
 
   beforeAll(async () => {
     redis = await borrowRedis();
+    stopVerifier = await startAgreeingVerifier(redis.url);
     const route = createRoute(() => ({ status: 200, headers: [], body: Buffer.from('{}') }));
     gateway = await startGateway(redis.url, [route], {
       TLS_CERT: CERTIFICATE,
@@ -21,6 +23,7 @@ describe('a gateway with a certificate', () => {
   });
   afterAll(async () => {
     await gateway.stop();
+    await stopVerifier();
     await redis.stop();
   });
 

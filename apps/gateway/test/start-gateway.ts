@@ -10,6 +10,7 @@ import { Ledger } from '@tollgate/ledger';
 import { encodeProof, type Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
 import {
+  COMPARE_SETTINGS,
   RequestReplyServer,
   VERIFY_LOCK,
   VERIFY_PAYMENT,
@@ -43,8 +44,7 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const environment = readEnvironment(GatewayEnvironment, {
     CHALLENGE_SECRET: SECRET,
-    PAY_TO,
-    ASSET_ADDRESS: ASSET,
+    ...(env['PAYMENTS_FILE'] === undefined && { PAY_TO, ASSET_ADDRESS: ASSET }),
     REDIS_URL: redisUrl,
     QUEUE_REDIS_URL: redisUrl,
     LOG_LEVEL: 'silent',
@@ -65,7 +65,7 @@ export function createRoute(
   return {
     path: '/api/weather',
     methods: ['GET'],
-    priceBaseUnits: 1000n,
+    price: '0.001',
     description: 'The weather',
     mimeType: 'application/json',
     answer: 'stored',
@@ -99,16 +99,17 @@ export interface LedgerVerifier {
  * A verifier without a chain: it uses the real transport and ledger, and treats every transaction as a payment of the
  * requested price unless a test overrides it.
  */
-export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerifier> {
+export async function startLedgerVerifier(redisUrl: string, chainId = 1328): Promise<LedgerVerifier> {
   const redis = connectRedis({ url: redisUrl, role: 'test-verifier', logger: REDIS_LOGGER });
-  const ledger = new Ledger({ redis, chainIds: [1328], timeoutMs: 30_000 });
-  await ledger.open({ chainId: 1328, blockNumber: 1 });
+  const ledger = new Ledger({ redis, chainIds: [chainId], timeoutMs: 30_000 });
+  await ledger.open({ chainId, blockNumber: 1 });
   // Questions that a test leaves unanswered must not delay the stop.
-  const server = new RequestReplyServer({ redisUrl, queue: queueOfChain(VERIFY_QUEUE, 1328), closeTimeoutMs: 100 });
+  const server = new RequestReplyServer({ redisUrl, queue: queueOfChain(VERIFY_QUEUE, chainId), closeTimeoutMs: 100 });
   const questions: VerifyPaymentRequest[] = [];
   const judgements = new Map<string, Judgement>();
   const claim: Judgement = (request) => claimTransfer(ledger, request);
   const [locked, lockQuestions] = [new Map<string, Hex>(), [] as VerifyLockRequest[]];
+  agree(server);
   server.addHandler(VERIFY_LOCK, async (request: VerifyLockRequest) => {
     lockQuestions.push(request);
     return { outcome: locked.get(request.txHash) === request.lock ? 'paid' : 'not_paid' };
@@ -117,16 +118,33 @@ export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerif
     questions.push(request);
     return (judgements.get(request.txHash) ?? claim)(request);
   });
-  await new Promise<void>((resolve, reject) => {
-    void server.listen((error) =>
-      error === undefined ? resolve() : reject(new Error('The transport did not start.', { cause: error })),
-    );
-  });
+  await listen(server);
   const stop = async (): Promise<void> => {
     await server.close();
     redis.disconnect();
   };
   return { questions, judgements, locked, lockQuestions, ledger, claim, stop };
+}
+
+/** Tells gateways that the settings agree, so that their options are offered. */
+export function agree(server: RequestReplyServer): void {
+  server.addHandler(COMPARE_SETTINGS, () => Promise.resolve({ outcome: 'agreed' }));
+}
+
+export async function listen(server: RequestReplyServer): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    void server.listen((error) =>
+      error === undefined ? resolve() : reject(new Error('The transport did not start.', { cause: error })),
+    );
+  });
+}
+
+/** A verifier that agrees with every gateway of this chain, and judges nothing. */
+export async function startAgreeingVerifier(redisUrl: string, chainId = 1328): Promise<() => Promise<void>> {
+  const server = new RequestReplyServer({ redisUrl, queue: queueOfChain(VERIFY_QUEUE, chainId), closeTimeoutMs: 100 });
+  agree(server);
+  await listen(server);
+  return () => Promise.resolve(server.close());
 }
 
 async function claimTransfer(ledger: Ledger, request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {

@@ -20,6 +20,8 @@ import {
   type VerifySignedPaymentRequest,
 } from '@tollgate/transport';
 
+import { agree, listen } from './start-gateway.js';
+
 export type Settlement = (request: SettleSignedPaymentRequest) => Promise<SettlementResult> | SettlementResult;
 export type Look = (request: VerifySignedPaymentRequest) => Promise<SignedPaymentVerdict> | SignedPaymentVerdict;
 
@@ -59,6 +61,7 @@ export async function startRelay(redisUrl: string, { settles = true } = {}): Pro
   // Questions that a test leaves unanswered must not delay the stop.
   const options = { redisUrl, closeTimeoutMs: 100 };
   const verifier = new RequestReplyServer({ ...options, queue: queueOfChain(VERIFY_QUEUE, 1328) });
+  agree(verifier);
   verifier.addHandler(VERIFY_SIGNED_PAYMENT, async (request: VerifySignedPaymentRequest) =>
     (looks.get(nonceOf(request.payment)) ?? claim)(request),
   );
@@ -116,12 +119,4 @@ async function claimSigned(
 
 export function createHash(): Hex {
   return `0x${randomBytes(32).toString('hex')}`;
-}
-
-function listen(server: RequestReplyServer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    void server.listen((error) =>
-      error === undefined ? resolve() : reject(new Error('The transport did not start.', { cause: error })),
-    );
-  });
 }

@@ -14,8 +14,7 @@ import { Logger } from 'nestjs-pino';
 
 import { VerifierEnvironment } from './config/verifier.config.js';
 import { VerifierConnections } from './connections/verifier-connections.js';
-import { TokenDecimals } from './settings/token-decimals.js';
-import { TokenDomains } from './settings/token-domains.js';
+import { TokenComparison } from './settings/token-comparison.js';
 import { SettlementService } from './settlement/settlement.service.js';
 import { VerifierModule } from './verifier.module.js';
 
@@ -50,8 +49,8 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   try {
     const chain = app.get(ChainReader);
     const headBlockNumber = await readFirstHead(chain, logger);
-    // Without a head the decimals are compared when the chain is back; until then the verifier is not ready.
-    if (headBlockNumber !== null) await compareDecimals(app.get(TokenDecimals));
+    // Without a head the tokens are compared when the chain is back; until then the verifier is not ready.
+    await app.get(TokenComparison).start();
     const connections = app.get(VerifierConnections);
     const { ledger } = connections;
     const { chainId } = environment.payment;
@@ -59,7 +58,6 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
       ledger.open(headBlockNumber === null ? undefined : { chainId, blockNumber: headBlockNumber });
     await openWhenUp("verifier: waits for the ledger's Redis", openLedger, logger);
     if (headBlockNumber === null) void tellHead(ledger, { chain, chainId }, logger);
-    await app.get(TokenDomains).start();
     // The ledger's Redis has just answered, but it may go down again; then this waits for it.
     if (settlement) await openWhenUp("verifier: waits for the journal's Redis", () => settlement.open(), logger);
     // Nothing is waited for once questions are taken: a stop during the start would lose them.
@@ -73,7 +71,9 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     await app.close();
     throw error;
   }
-  logger.log(`verifier: takes questions, policy ${environment.payment.paymentPolicy}`);
+  const names = environment.options.flatMap((option) => environment.nameOption(option).option ?? []);
+  const about = names.length > 0 ? ` about ${names.join(', ')}` : '';
+  logger.log(`verifier: takes questions${about}, policy ${environment.payment.paymentPolicy}`);
   return { app, close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
 }
 
@@ -111,11 +111,4 @@ async function tellHead(
       return;
     }
   }
-}
-
-/** Refuses to start when the token's decimals differ. If the chain is down again, they are compared later. */
-async function compareDecimals(decimals: TokenDecimals): Promise<void> {
-  await decimals.assertEqual().catch((error: unknown) => {
-    if (!(error instanceof ChainUnavailableError)) throw error;
-  });
 }

@@ -14,8 +14,7 @@ import { LoggerModule } from 'nestjs-pino';
 import type { VerifierEnvironment } from './config/verifier.config.js';
 import { VerifierConnectionsModule, VerifierConnections } from './connections/verifier-connections.js';
 import { AskersSettings } from './settings/askers-settings.js';
-import { TokenDecimals } from './settings/token-decimals.js';
-import { TokenDomains } from './settings/token-domains.js';
+import { TokenComparison } from './settings/token-comparison.js';
 import { SettlementModule, SettlementService } from './settlement/settlement.service.js';
 import { VerificationModule } from './verification/verification.module.js';
 
@@ -42,7 +41,7 @@ export class VerifierModule implements BeforeApplicationShutdown {
         VerifierConnectionsModule.forRoot(environment),
         HealthModule.forRootAsync({
           imports: [VerificationModule],
-          inject: [VerifierConnections, TokenDecimals, TokenDomains, AskersSettings],
+          inject: [VerifierConnections, TokenComparison, AskersSettings],
           useFactory: createChecks,
         }),
         VerificationModule,
@@ -59,8 +58,7 @@ export class VerifierModule implements BeforeApplicationShutdown {
 
 function createChecks(
   connections: VerifierConnections,
-  decimals: TokenDecimals,
-  domains: TokenDomains,
+  tokens: TokenComparison,
   askers: AskersSettings,
 ): ReadinessChecks {
   const { ledgerRedis, queueRedis, chain, nowMs } = connections;
@@ -71,9 +69,12 @@ function createChecks(
     ledger: async () => {
       if (!connections.isOpen) throw new Error('the ledger is not open yet');
     },
-    asset: () => decimals.assertEqual(),
+    asset: async () => tokens.assertReady(),
     // Transactions and permits are taken all the same.
-    eip3009: () => Promise.resolve({ misnamed: domains.faults }),
-    settings: () => Promise.resolve({ differ: askers.differences }),
+    eip3009: () => Promise.resolve({ misnamed: tokens.misnamed }),
+    settings: async () => {
+      const { unready } = tokens;
+      return { differ: askers.differences, ...(unready.length > 0 && { unready }) };
+    },
   };
 }

@@ -16,7 +16,7 @@ export { usePaymentsFile } from './payments/use-payments-file.js';
 export { ProxyEnvironment } from './proxy.environment.js';
 export * from './read-environment.js';
 export { expandVariables, VariableError } from './files/expand-variables.js';
-export { keysOf, parseEntry, reportUnknownKeys, type ParsedEntry } from './files/parse-entry.js';
+export { hintAt, keysOf, parseEntry, reportUnknownKeys, type ParsedEntry } from './files/parse-entry.js';
 export { describeProblems, formatPlace, parseYaml, type FileProblem, type Place } from './files/parse-yaml.js';
 export { readSettingFile, readTextFile } from './files/read-setting-file.js';
 export { RedisEnvironment } from './redis.environment.js';

@@ -128,7 +128,8 @@ export interface RefundBook extends Pick<RefundRows, Reads> {
 /** What the seller has set of one token. Addresses are lower case. */
 export interface RefundSettings {
   readonly asset: Hex;
-  readonly payTo: string;
+  /** The accounts that it is paid to, at least one. */
+  readonly recipients: readonly string[];
   readonly decimals: number;
   readonly caps: RefundCaps;
   /** Base units: where all refunds of a payment are more, another key has to approve; null: no amount needs it. */

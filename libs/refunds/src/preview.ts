@@ -99,10 +99,11 @@ const SEARCHES = {
 /** Says what a refund would do, from the book and from the chain. Nothing is written. Null: the book has no such payment. */
 export async function previewRefund(ports: RefundPorts, name: string): Promise<RefundPreview | null> {
   const { chain, book, settings } = ports;
-  const { asset, payTo, decimals } = settings;
+  const { asset, recipients, decimals } = settings;
   const payment = await book.findPayment(name);
   const id = readPaymentName(name);
   if (payment === null || id === null) return null;
+  const payTo = recipients.find((one) => one === payment.recipient) ?? recipients[0] ?? '';
   const arrived = BigInt(payment.amount ?? '0');
   const transaction = 'txHash' in id ? id.txHash : payment.transaction;
   const [times, bookedSinceMs, isUnapplied, searched, wallet, decimalsDiffer] = await Promise.all([

@@ -17,6 +17,7 @@ import {
 const BASE = 8453;
 const WETH = OTHER;
 const WETH_UNIT = 10n ** 18n;
+const SECOND_SHOP = `0x${'34'.repeat(20)}` as const;
 
 /** The world's seller, that is paid in another token on another chain too. */
 function sellOnBase({ hasWallet = true } = {}) {
@@ -75,6 +76,23 @@ describe('refunds of a seller that is paid in several tokens', () => {
     expect((await world.refunds.preview(payOnBase())).obstacles).toEqual([
       { reason: 'wallet_missing', detail: 'No agent worker has a wallet named refunds-base.' },
     ]);
+  });
+
+  it('are of payments to each account that the token is paid to, and of no other', async () => {
+    const world = new RefundWorld({ recipients: [SHOP, SECOND_SHOP] });
+    const payTo = (recipient: typeof SHOP): string => {
+      const txHash = world.mine([transferLog(PAYER, recipient, 10_000n)], { from: PAYER });
+      const payment = world.note({ kind: 'transfer', chainId: 1328, txHash, logIndex: 0 }, txHash);
+      Object.assign(world.book.paymentOf(payment), { recipient });
+      return payment;
+    };
+    for (const recipient of [SHOP, SECOND_SHOP])
+      expect(await world.ask(payTo(recipient))).toMatchObject({ state: 'sending', recipient: PAYER });
+    await expect(world.ask(payTo(OTHER))).rejects.toMatchObject({
+      members: {
+        obstacles: expect.arrayContaining([expect.objectContaining({ reason: 'other_recipient' })]) as unknown,
+      },
+    });
   });
 
   it('go on with one chain while the other does not answer', async () => {

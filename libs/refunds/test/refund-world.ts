@@ -169,7 +169,7 @@ export class RefundWorld {
       outbox: { waitUntilRead: async () => this.readOutbox() },
       readBookedSinceMs: async () => ledger.bookedSinceMs,
       findWallet: async () => journal.wallet && { name: 'refunds', lane: journal.wallet },
-      settings: { asset: ASSET, payTo: SHOP, decimals: 6, walletName: 'refunds', ...defaults, ...settings },
+      settings: { asset: ASSET, recipients: [SHOP], decimals: 6, walletName: 'refunds', ...defaults, ...settings },
     };
     this.refunds = new Refunds(this.ports, [this.ports]);
   }

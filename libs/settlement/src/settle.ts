@@ -137,7 +137,8 @@ function readEntry(
   const { asset, payTo } = question.terms;
   const payment = settlementMethods.of(question.payment).readPayment(question, parts, signer);
   if ('outcome' in payment) return payment;
-  const seller = { payTo, ...(payTo !== parts.refunds.payTo && { forOther: true as const }) };
+  const isOwn = parts.refunds.terms.isOwn({ asset, payTo });
+  const seller = { payTo, ...(!isOwn && { forOther: true as const }) };
   const { amountBaseUnits } = question;
   return { asset, ...seller, payer: payerOf(payment), amountBaseUnits, payment };
 }

@@ -1,6 +1,7 @@
 export { ClientShares } from './limits/client-shares.js';
 export { WaitingRoom } from './limits/waiting-room.js';
 export { noteForRefund, PaymentRefused, type RefundNotes } from './refusals.js';
+export { SellerTerms } from './seller-terms.js';
 export { verificationMethods } from './methods/registry.js';
 export type { VerificationMethod } from './methods/verification-method.js';
 export { AcceptedAssets, type MisnamedToken } from './signed/accepted-assets.js';
@@ -11,4 +12,4 @@ export { SignedPaymentVerifier } from './signed/signed-payment-verifier.js';
 export { findRunningCode, WalletCheck } from './signed/wallet-check.js';
 export type { RunningCode, WalletBudget, WalletRefusal } from './signed/wallet-check.js';
 export { PaidLocks } from './transactions/paid-locks.js';
-export { PaymentVerifier, type VerifierTerms } from './transactions/payment-verifier.js';
+export { PaymentVerifier } from './transactions/payment-verifier.js';

@@ -1,7 +1,8 @@
 import { noteForRefund } from './refusals.js';
+import { SellerTerms } from './seller-terms.js';
 
-const SHOP = `0x${'aa'.repeat(20)}`;
-const AMOUNT = { amountBaseUnits: '7', asset: `0x${'ee'.repeat(20)}` };
+const SHOP = `0x${'aa'.repeat(20)}` as const;
+const AMOUNT = { amountBaseUnits: '7', asset: `0x${'ee'.repeat(20)}` } as const;
 const TX_HASH = `0x${'a1'.repeat(32)}` as const;
 
 describe('noteForRefund', () => {
@@ -14,11 +15,11 @@ describe('noteForRefund', () => {
     ],
     ['logs money on record no second time', SHOP, false, []],
     ["records nothing of another seller's money", `0x${'cc'.repeat(20)}`, true, []],
-  ])('%s', async (_, payTo, isNew, lines) => {
+  ] as const)('%s', async (_, payTo, isNew, lines) => {
     const logged: object[] = [];
     const recorded: object[] = [];
     const notes = {
-      payTo: SHOP,
+      terms: new SellerTerms(1328, [{ asset: AMOUNT.asset, payTo: SHOP }]),
       ledger: { recordRefusal: (refusal: object) => Promise.resolve(recorded.push(refusal) > 0 && isNew) },
       refundLog: { log: (line: object) => void logged.push(line) },
     };

@@ -3,6 +3,8 @@ import type { Refusal, Ledger } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
+import type { OptionTerms, SellerTerms } from './seller-terms.js';
+
 /** How long a client should wait before it retries, while room, chain or ledger is not there yet. */
 export const RETRY_AFTER_MS = 1000;
 
@@ -88,29 +90,27 @@ export function describeDoubt(
 
 /** Where money that arrived and buys nothing is recorded, and logged; its lines are never sampled. */
 export interface RefundNotes {
-  /** The seller's own recipient, in lower case: money for another one is that seller's to refund, and is not recorded. */
-  payTo: string;
+  /** Money for another seller is that seller's to refund, and is not recorded. */
+  terms: Pick<SellerTerms, 'isOwn'>;
   ledger: Pick<Ledger, 'recordRefusal'>;
   refundLog: { log(message: object): void };
 }
 
 /** The request that found the money, and the recipient and token that it asked about. */
-export interface Asked {
+export interface Asked extends OptionTerms {
   requestId: string;
-  payTo: string;
-  asset: string;
 }
 
 /** Records the money, and logs it with the request that found it if it is new. @throws StoreError */
 export async function noteForRefund(
-  { payTo, ledger, refundLog }: RefundNotes,
+  { terms, ledger, refundLog }: RefundNotes,
   refusal: Refusal,
   asked: Asked,
 ): Promise<void> {
   const { id, amountBaseUnits, ...facts } = refusal;
   // Where no amount is known, the transaction may have moved another token, or none.
   const unit = amountBaseUnits === undefined ? {} : { asset: asked.asset };
-  if (asked.payTo !== payTo || !(await ledger.recordRefusal({ ...refusal, ...unit }))) return;
+  if (!terms.isOwn(asked) || !(await ledger.recordRefusal({ ...refusal, ...unit }))) return;
   const amount = amountBaseUnits === undefined ? {} : { ...unit, amountBaseUnits: amountBaseUnits.toString() };
   refundLog.log({ requestId: asked.requestId, msg: 'payment recorded for refund', ...id, ...facts, ...amount });
 }

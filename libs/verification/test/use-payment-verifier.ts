@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { type ChainReader, connectChain, type RpcBatcher } from '@tollgate/chain';
 import { createOwner, Ledger } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex, type Hex } from '@tollgate/protocol';
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 
@@ -13,11 +13,15 @@ import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { startRpcStandIn, type RpcStandIn } from '../../chain/test/rpc-stand-in.js';
 import { ClientShares } from '../src/limits/client-shares.js';
 import { WaitingRoom } from '../src/limits/waiting-room.js';
+import { SellerTerms } from '../src/seller-terms.js';
 import { PaymentVerifier } from '../src/transactions/payment-verifier.js';
 import type { Rules } from '../src/transactions/transaction-rules.js';
 
 /** The price of the resource in the tests, in base units. */
 export const PRICE = 1000n;
+
+/** The recipient of the option in the other token. */
+export const OTHER_PAY_TO: Hex = `0x${'5e'.repeat(20)}`;
 
 export interface Asked {
   rules?: Partial<Rules>;
@@ -35,6 +39,8 @@ interface Parts {
   chain: ChainReader;
   wallet: BatchPayer;
   otherToken: Hex;
+  /** The devnet's token, and another one with a recipient of its own. */
+  terms: SellerTerms;
   createVerifier(
     rules?: Partial<Rules>,
     waitMs?: number,
@@ -69,9 +75,15 @@ async function startParts(): Promise<Parts> {
     observer: { batchEnded: () => undefined, queueChanged: () => undefined },
     nowMs,
   });
+  const wallet = await deployBatchPayer(devnet);
+  const otherToken = await deployToken(devnet);
+  const terms = new SellerTerms(1328, [
+    { asset: lowerHex(devnet.asset), payTo: lowerHex(devnet.payTo) },
+    { asset: lowerHex(otherToken), payTo: OTHER_PAY_TO },
+  ]);
   const createVerifier: Parts['createVerifier'] = (rules = {}, waitMs = 0, room = {}, share = {}) =>
     new PaymentVerifier({
-      terms: { chainId: 1328, asset: devnet.asset.toLowerCase(), payTo: devnet.payTo.toLowerCase() },
+      terms,
       rules: {
         policy: 'transfer',
         confirmations: 1,
@@ -86,15 +98,13 @@ async function startParts(): Promise<Parts> {
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, ...room, nowMs }),
       shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share }),
     });
-  const wallet = await deployBatchPayer(devnet);
-  const otherToken = await deployToken(devnet);
   const stop = async (): Promise<void> => {
     await chain.close();
     redis.disconnect();
     await Promise.all([rpc.stop(), devnet.stop(), redisServer.stop()]);
   };
   const { batcher, reader } = chain;
-  return { devnet, redis, rpc, ledger, batcher, chain: reader, wallet, otherToken, createVerifier, stop };
+  return { devnet, redis, rpc, ledger, batcher, chain: reader, wallet, otherToken, terms, createVerifier, stop };
 }
 
 /**

@@ -60,11 +60,9 @@ export function useSignedPaymentVerifier() {
     signAuthorization(createAuthorization(changes), { privateKey, domain: { ...domain(), ...changed } });
 
   const createDeployments = (changes: Partial<DeploymentSettings> = {}): Deployments => {
-    const payTo = parts().devnet.payTo.toLowerCase() as Hex;
     return new Deployments({
       factories: NO_FACTORIES,
-      payTo,
-      asset: asset(),
+      terms: parts().terms,
       gasCap: 1_000_000,
       mostCost: null,
       ...changes,
@@ -89,7 +87,7 @@ export function useSignedPaymentVerifier() {
     journal: Pick<Journal, 'readJob'> = new Journal({ redis: parts().redis, fleet: RELAYER_FLEET }),
     share: { lookupsPerMinute?: number } = {},
   ): SignedPaymentVerifier => {
-    const { chain, ledger, redis, otherToken } = parts();
+    const { chain, ledger, redis, otherToken, terms } = parts();
     const nowMs = (): number => ledger.nowMs();
     const { deployments = createDeployments() } = rules;
     return new SignedPaymentVerifier({
@@ -112,7 +110,7 @@ export function useSignedPaymentVerifier() {
       underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(redis) }),
       chain,
       ledger,
-      payTo: parts().devnet.payTo.toLowerCase(),
+      terms,
       refundLog: { log: () => undefined },
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, nowMs }),
       shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share }),

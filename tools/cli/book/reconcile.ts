@@ -65,7 +65,7 @@ function describe({ scopes, chainOnly, bookOnly, different, unreconciled }: Comp
   return [
     ...scopes.map((scope) => {
       const [, symbol] = show(`${scope.chainId}:${scope.asset}`, null);
-      return `${scopes.length === 1 ? '' : `${symbol} on chain ${scope.chainId}: `}${describeBlocks(scope)}`;
+      return `${scopes.length === 1 ? '' : `${symbol} on chain ${scope.chainId} to ${scope.recipient}: `}${describeBlocks(scope)}`;
     }),
     ...describeList('On the chain only', chainOnly, show),
     ...describeList('In the book only', bookOnly, show),

@@ -41,15 +41,17 @@ export class BookRefunds {
     const chainIds = chains.map(({ id }) => id);
     const ledger = new Ledger({ redis, chainIds, durability, book: { outboxLimit } });
     this.#shared = { outbox, journal, ledger };
-    this.#options = environment.options.map((option): RefundOption => {
-      const { asset, payTo, decimals, chain } = option;
+    this.#options = environment.tokens.map((option): RefundOption => {
+      const { asset, decimals, chain } = option;
       const names = nameRefundsWallet(chain.name);
+      const own = environment.scopes.filter((scope) => scope.chainId === chain.id && scope.asset === asset);
       return {
         chain: sellerChains.of(chain.id),
         readBookedSinceMs: () => readBookedSinceMs(redis, [chain.id]),
         findWallet: () => findWallet(directory, names, chain.id),
         settings: {
-          ...{ asset, payTo, decimals },
+          ...{ asset, decimals },
+          recipients: own.map(({ recipient }) => recipient),
           caps: refunds.caps(option),
           approvalAbove: refunds.approvalAbove(option),
           confirmations: environment.finalAfter(chain),

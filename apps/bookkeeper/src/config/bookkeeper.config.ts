@@ -107,6 +107,13 @@ export class BookkeeperEnvironment implements ChecksTogether {
     return (this.#options ??= this.#listOptions());
   }
 
+  /** An option of each token: one that is paid to several accounts is there once. */
+  get tokens(): readonly PaymentOption[] {
+    const isSame = (one: PaymentOption) => (other: PaymentOption) =>
+      other.chain === one.chain && other.asset === one.asset;
+    return this.options.filter((one, index, all) => all.findIndex(isSame(one)) === index);
+  }
+
   /** In the order of their first options. */
   get chains(): readonly PaymentChain[] {
     return [...new Set(this.options.map(({ chain }) => chain))];

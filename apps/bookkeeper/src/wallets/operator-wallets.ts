@@ -118,7 +118,7 @@ export class OperatorWallets {
 
   async #describe({ lane, role, names }: Account): Promise<OperatorWallet[]> {
     const journal = role === 'relayer' ? this.journals.relayers : this.journals.journal;
-    const options = this.environment.options.filter(({ chain }) => chain.id === lane.chainId);
+    const options = this.environment.tokens.filter(({ chain }) => chain.id === lane.chainId);
     const [status, balance, ...balances] = await Promise.all([
       journal.readLane(lane),
       this.#readOnChain(lane, (chain) => chain.readBalance(lane.address)),

@@ -16,6 +16,12 @@ export function showMoney(baseUnits: string, asset: string | null, seller: Selle
   return `${group(baseUnits)} base units of ${unit}`;
 }
 
+/** An option of each token, which may be paid to several accounts. */
+export function listTokens({ options }: SellerFacts): SellerFacts['options'] {
+  const nameOf = ({ chainId, asset }: SellerOption): string => `${chainId}:${asset.address}`;
+  return options.filter((one, index) => options.findIndex((other) => nameOf(other) === nameOf(one)) === index);
+}
+
 /** With its network, where tokens of several have the symbol. */
 export function nameToken({ asset: { symbol }, network }: SellerOption, { options }: SellerFacts): string {
   const isAmbiguous = options.some((other) => other.asset.symbol === symbol && other.network !== network);

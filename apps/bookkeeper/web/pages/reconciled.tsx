@@ -45,7 +45,7 @@ export function ReconciledSection({ seller }: { seller: SellerFacts }) {
       {data !== null && (
         <>
           {data.scopes.map((scope) => (
-            <Scope key={nameScope(scope)} scope={scope} answer={data} seller={seller} />
+            <Scope key={`${nameScope(scope)} ${scope.recipient}`} scope={scope} answer={data} seller={seller} />
           ))}
           {LISTS.map(([list, title]) => (
             <Differences key={list} title={title} rows={data[list]} seller={seller} />
@@ -69,6 +69,7 @@ function Scope({ scope, answer, seller }: { scope: ComparedScope; answer: Reconc
     <Facts
       facts={[
         ['Token', answer.scopes.length === 1 ? null : option && nameToken(option, seller)],
+        ['Paid to', answer.scopes.length === 1 ? null : <code key="to">{scope.recipient}</code>],
         ['Unreconciled', showUnreconciled({ unreconciled }, seller)],
         ['Compared', comparedAt === null ? 'not yet' : <Time key="at" at={comparedAt} />],
         ['Trouble', trouble],
@@ -83,11 +84,10 @@ function Scope({ scope, answer, seller }: { scope: ComparedScope; answer: Reconc
   );
 }
 
-/** Coins and other tokens are shown with the first token of their chain. */
+/** A token is shown once; coins and other tokens are shown with the first one of their chain. */
 function isOf(asset: string, scope: ComparedScope, { scopes }: ReconcileAnswer): boolean {
-  if (asset === nameScope(scope)) return true;
-  if (scopes.some((other) => asset === nameScope(other))) return false;
-  return scope === scopes.find(({ chainId }) => asset.startsWith(`${chainId}:`));
+  const own = scopes.find((other) => asset === nameScope(other));
+  return scope === (own ?? scopes.find(({ chainId }) => asset.startsWith(`${chainId}:`)));
 }
 
 function Differences(props: { title: string; rows: readonly ListedDifference[]; seller: SellerFacts }) {

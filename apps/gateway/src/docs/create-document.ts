@@ -20,7 +20,7 @@ export interface DocsParts {
 
 /** The OpenAPI document: the paid routes with their prices, the routes that Nest finds, the operational ones last. */
 export function createDocument({ app, routes, environment }: DocsParts): OpenAPIObject {
-  const { server, payment, facilitator, challenge } = environment;
+  const { server, options, facilitator, challenge } = environment;
   const builder = new DocumentBuilder()
     .setTitle('Tollgate')
     .setDescription(describeSale(challenge.signedPayments))
@@ -49,7 +49,7 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
   for (const route of routes) {
     const item = (paths[documentPath(route.path)] ??= {});
     for (const method of route.methods) {
-      Object.assign(item, { [method.toLowerCase()]: describePaidRoute(route, method, payment) });
+      Object.assign(item, { [method.toLowerCase()]: describePaidRoute(route, method, options) });
     }
     if (route.answerSchema !== undefined) schemas[route.answerSchema.name] = route.answerSchema.schema;
   }

@@ -1,4 +1,4 @@
-import type { PaymentEnvironment } from '@tollgate/config';
+import type { PaymentOption } from '@tollgate/config';
 import {
   formatTokenAmount,
   IDEMPOTENCY_KEY,
@@ -18,7 +18,9 @@ import {
   X_SIGN_IN_FAILURE,
 } from '@tollgate/protocol';
 
+import { acceptsOption } from '../paywall/route/options-of-route.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
+import { priceOf } from '../paywall/route/price-of.js';
 import { describeProblem, ref, RETRY_AFTER } from './describe/openapi-parts.js';
 
 export const PAID_TAG = 'Paid resources';
@@ -113,13 +115,12 @@ export function documentPath(path: string): string {
 }
 
 /** The OpenAPI operation of one method of a paid route. */
-export function describePaidRoute(
-  route: PaidRoute,
-  method: string,
-  { assetDecimals, assetSymbol }: Pick<PaymentEnvironment, 'assetDecimals' | 'assetSymbol'>,
-): object {
+export function describePaidRoute(route: PaidRoute, method: string, all: readonly PaymentOption[]): object {
   const most = route.isMetered === true ? 'at most ' : '';
-  const price = `${most}${formatTokenAmount(route.priceBaseUnits, assetDecimals)} ${assetSymbol}`;
+  const options = all.filter((option) => acceptsOption(route, option));
+  const prices = options.map((option) => describePrice(route, option));
+  const price =
+    most + prices.map(({ text, network }) => (prices.length === 1 ? text : `${text} on ${network}`)).join(' or ');
   const isRevisited = (route.revisitSeconds ?? 0) > 0;
   const inPath = [...documentPath(route.path).matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
@@ -139,7 +140,18 @@ export function describePaidRoute(
         PROBLEMS.map(([status, description, headers = {}]) => [status, describeProblem(description, headers)]),
       ),
     },
-    'x-payment': { priceBaseUnits: route.priceBaseUnits.toString(), assetSymbol },
+    'x-payment':
+      prices.length === 1 ? prices[0]?.facts : { options: prices.map(({ network, facts }) => ({ network, ...facts })) },
+  };
+}
+
+function describePrice(route: PaidRoute, option: PaymentOption) {
+  const { decimals, symbol: assetSymbol, chain } = option;
+  const priceBaseUnits = priceOf(route, option);
+  return {
+    network: chain.network,
+    text: `${formatTokenAmount(priceBaseUnits, decimals)} ${assetSymbol}`,
+    facts: { priceBaseUnits: priceBaseUnits.toString(), assetSymbol },
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type RequirementTerms,
   type SettleResponse,
   facilitatorReasonFor,
+  lowerHex,
   SETTLEMENT_EXCEEDS_AMOUNT,
   payerOf,
   reasonsOf,
@@ -20,7 +21,8 @@ import { type SettlementResult } from '@tollgate/transport';
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { PaywallCounters } from '../paywall/paywall-counters.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
-import { isMetered, SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
+import { isMetered, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
+import type { JudgedOption } from '../verifiers/judged-options.js';
 import { KEY_NEEDED } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';
@@ -49,23 +51,18 @@ type Outcome = 'settled' | 'not_settled' | 'pending';
 @Injectable()
 export class FacilitatorSettlement {
   readonly #freeRecipients: ReadonlySet<string>;
-  readonly #ownRecipient: string;
-  readonly #ownAsset: string;
   readonly #leastBaseUnits: bigint;
   readonly #leaseMs: number;
 
   constructor(
-    @Inject(GatewayEnvironment) { facilitator, payment, answers }: GatewayEnvironment,
+    @Inject(GatewayEnvironment) { facilitator, answers }: GatewayEnvironment,
     @Inject(ServedTerms) private readonly served: ServedTerms,
-    @Inject(SignedPayments) private readonly payments: SignedPayments,
     @Inject(PaywallConnections) private readonly connections: PaywallConnections,
     @Inject(PaywallCounters) private readonly inFlight: PaywallCounters,
     @Inject(FacilitatorCounters) private readonly counters: FacilitatorCounters,
     @Inject(FacilitatorLog) private readonly log: FacilitatorLog,
   ) {
     this.#freeRecipients = new Set(facilitator.facilitatorPayTo.map((address) => address.toLowerCase()));
-    this.#ownRecipient = payment.payTo.toLowerCase();
-    this.#ownAsset = payment.signedAsset.asset;
     this.#leastBaseUnits = BigInt(facilitator.facilitatorMinBaseUnits);
     this.#leaseMs = answers.leaseMs;
   }
@@ -81,22 +78,22 @@ export class FacilitatorSettlement {
     const request = parseFacilitatorRequest(body);
     const served = this.served.read(request);
     if ('reason' in served) return this.#refuse(request, served.reason, served.message);
-    const question = { requestId: asker.requestId, clientAddress: asker.clientAddress, ...served };
-    const { payment } = served;
-    if (isMetered(payment) && served.terms.priceBaseUnits === '0') return this.#settleNothing(request, question);
-    if (asker.key === null) this.#assertFree(request.requirement);
+    const { payment, terms, judged } = served;
+    const question = { requestId: asker.requestId, clientAddress: asker.clientAddress, payment, terms };
+    if (isMetered(payment) && terms.priceBaseUnits === '0') return this.#settleNothing(request, question, judged);
+    if (asker.key === null) this.#assertFree(request.requirement, judged);
     // Counted, so that the process does not end before a settled payment is committed.
     this.inFlight.enter();
     try {
-      return await this.#settle(request, question, asker);
+      return await this.#settle(request, question, asker, judged);
     } finally {
       this.inFlight.leave();
     }
   }
 
   /** Checks that the payment may be settled without an API key, since the relayer pays the gas. */
-  #assertFree({ payTo, asset, amountBaseUnits }: RequirementTerms): void {
-    const isEnough = asset === this.#ownAsset && BigInt(amountBaseUnits) >= this.#leastBaseUnits;
+  #assertFree({ payTo, asset, amountBaseUnits }: RequirementTerms, { option }: JudgedOption): void {
+    const isEnough = asset === lowerHex(option.asset) && BigInt(amountBaseUnits) >= this.#leastBaseUnits;
     const isFree = this.#freeRecipients.has(payTo) && isEnough;
     if (!isFree) throw new ProblemError(KEY_NEEDED);
   }
@@ -105,10 +102,11 @@ export class FacilitatorSettlement {
     request: FacilitatorRequest,
     question: SignedPaymentQuestion,
     asker: SettleAsker,
+    { option, signedPayments: payments }: JudgedOption,
   ): Promise<SettleReply> {
     const { ledger } = this.connections;
-    const isForOther = question.terms.payTo.toLowerCase() !== this.#ownRecipient;
-    const parts = { ledger, payments: this.payments, leaseMs: this.#leaseMs, request, question, isForOther };
+    const isForOther = lowerHex(question.terms.payTo) !== lowerHex(option.payTo);
+    const parts = { ledger, payments, leaseMs: this.#leaseMs, request, question, isForOther };
     const purchase = new FacilitatorPurchase(parts, keysFor(request.requirement, asker));
     const end = await sell(purchase);
     switch (end.outcome) {
@@ -144,9 +142,13 @@ export class FacilitatorSettlement {
   }
 
   /** Reports a charge of zero as settled: there is no transaction and no gas, and the signature stays valid. */
-  async #settleNothing(request: FacilitatorRequest, question: SignedPaymentQuestion): Promise<SettleReply> {
+  async #settleNothing(
+    request: FacilitatorRequest,
+    question: SignedPaymentQuestion,
+    { signedPayments }: JudgedOption,
+  ): Promise<SettleReply> {
     const terms = { ...question.terms, priceBaseUnits: signedAmountOf(question.payment) };
-    const verdict = await this.payments.look({ ...question, terms });
+    const verdict = await signedPayments.look({ ...question, terms });
     if (verdict.outcome === 'unavailable') throw this.counters.unavailable(verdict.retryAfterMs);
     const payer = payerOf(question.payment);
     if (verdict.outcome === 'valid' && verdict.txHash === null) {

@@ -8,7 +8,6 @@ import {
 } from '@tollgate/protocol';
 import type { SignedPaymentVerdict } from '@tollgate/transport';
 
-import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
 import { parseFacilitatorRequest } from './parse-facilitator-request.js';
 import { ServedTerms } from './served-terms.js';
@@ -23,7 +22,6 @@ export interface Asker {
 export class FacilitatorVerification {
   constructor(
     @Inject(ServedTerms) private readonly served: ServedTerms,
-    @Inject(SignedPayments) private readonly payments: SignedPayments,
     @Inject(FacilitatorCounters) private readonly counters: FacilitatorCounters,
   ) {}
 
@@ -33,7 +31,8 @@ export class FacilitatorVerification {
     const served = this.served.read(request);
     if ('reason' in served)
       return this.#count({ isValid: false, invalidReason: served.reason, invalidMessage: served.message });
-    const verdict = await this.payments.look({ ...asker, ...served });
+    const { judged, terms, payment } = served;
+    const verdict = await judged.signedPayments.look({ ...asker, terms, payment });
     return this.#count(this.#describe(verdict, request.version, reasonsOf(served.payment)));
   }
 

@@ -2,7 +2,15 @@ import type { DiscoveryResponse, PaymentRequiredV2 } from '@tollgate/protocol';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { readProblem } from '../../test/start-agents.js';
-import { answerJson, ASSET, createRoute, PAY_TO, startGateway, type RunningGateway } from '../../test/start-gateway.js';
+import {
+  answerJson,
+  ASSET,
+  createRoute,
+  PAY_TO,
+  startGateway,
+  type RunningGateway,
+  startAgreeingVerifier,
+} from '../../test/start-gateway.js';
 
 const PUBLIC_URL = 'https://api.example/gate';
 const routes = [
@@ -10,7 +18,7 @@ const routes = [
   createRoute(() => answerJson('7'), {
     path: '/v1/quotes/:symbol',
     methods: ['GET', 'POST'],
-    priceBaseUnits: 2500n,
+    price: '0.0025',
     description: 'A quote',
   }),
 ];
@@ -18,16 +26,19 @@ const REFERENCE = expect.any(String) as unknown;
 
 describe('the list of paid resources', () => {
   let redis: BorrowedRedis;
+  let stopVerifier: () => Promise<void>;
   const gateways: RunningGateway[] = [];
   let url: string;
 
   beforeAll(async () => {
     redis = await borrowRedis();
+    stopVerifier = await startAgreeingVerifier(redis.url);
     ({ url } = await start({ PUBLIC_URL, SIGNED_PAYMENTS: 'true' }));
   });
 
   afterAll(async () => {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
+    await stopVerifier();
     await redis.stop();
   });
 

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { SignedAsset } from '@tollgate/config';
+import type { PaymentOption, SignedAsset } from '@tollgate/config';
 import {
   caip2Of,
   facilitatorReasonFor,
   INVALID_REQUIREMENTS,
   listSchemes,
+  lowerHex,
   reasonsOfScheme,
   schemeOf,
   signedMethodOf,
@@ -16,25 +17,40 @@ import {
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
+import { isTakenBy } from '../paywall/offer/paid-endpoint.js';
+import { PaywallConnections } from '../paywall/paywall.module.js';
+import type { JudgedOption } from '../verifiers/judged-options.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
 
 /** A payment of a supported kind, or the reason of the request's x402 version why it is not supported. */
 export type Served =
-  | { readonly terms: SignedPaymentTerms; readonly payment: SignedPayment }
+  | {
+      readonly terms: SignedPaymentTerms;
+      readonly payment: SignedPayment;
+      /** The option in whose token it is made. */
+      readonly judged: JudgedOption;
+    }
   | { readonly reason: string; readonly message: string };
 
-/** Defines the supported requirements: certain tokens on one chain, by the scheme `exact`, or `upto` in x402 v2. */
+/** A token that payments are settled in. */
+interface ServedToken extends SignedAsset {
+  readonly judged: JudgedOption;
+}
+
+/** Defines the supported requirements: certain tokens on certain chains, by the scheme `exact`, or `upto` in x402 v2. */
 @Injectable()
 export class ServedTerms {
-  readonly #chainId: number;
-  readonly #assets: ReadonlyMap<string, SignedAsset>;
-  readonly #networks: Readonly<Record<1 | 2, readonly string[]>>;
+  readonly #tokens: readonly ServedToken[];
 
-  constructor(@Inject(GatewayEnvironment) { payment, facilitator }: GatewayEnvironment) {
-    const { chainId, network, signedAsset } = payment;
-    this.#chainId = chainId;
-    this.#assets = new Map([...facilitator.assets, signedAsset].map((one) => [one.asset, one]));
-    this.#networks = { 1: [v1NetworkOf(chainId) ?? network, network], 2: [caip2Of(chainId)] };
+  constructor(
+    @Inject(GatewayEnvironment) { facilitator }: GatewayEnvironment,
+    @Inject(PaywallConnections) { options: { list } }: PaywallConnections,
+  ) {
+    const own = list.map((judged) => ({ ...tokenOf(judged.option), judged }));
+    const assets = new Set(own.map(({ asset }) => asset));
+    // Only a gateway whose settings describe one option has further tokens: it has one chain.
+    const others = facilitator.assets.filter(({ asset }) => !assets.has(asset));
+    this.#tokens = [...own, ...others.flatMap((token) => list.slice(0, 1).map((judged) => ({ ...token, judged })))];
   }
 
   /**
@@ -47,31 +63,39 @@ export class ServedTerms {
       message: failure,
     });
     if (!listSchemes(version).includes(requirement.scheme)) return refuse('wrong_scheme');
-    if (!this.#networks[version].includes(requirement.network)) return refuse('wrong_network');
-    const asset = this.#assets.get(requirement.asset);
-    if (asset === undefined)
+    const onNetwork = this.#tokens.filter(({ judged }) => networksOf(judged, version).includes(requirement.network));
+    if (onNetwork.length === 0) return refuse('wrong_network');
+    const token = onNetwork.find(({ asset }) => asset === requirement.asset);
+    if (token === undefined)
       return { reason: INVALID_REQUIREMENTS, message: 'This facilitator does not settle this asset.' };
-    const mismatch = findMismatch(requirement, asset);
+    const mismatch = findMismatch(requirement, token);
     if (mismatch !== null) return { reason: INVALID_REQUIREMENTS, message: mismatch };
     if ('failure' in payment) return refuse(payment.failure);
     const { payload } = payment;
     if (payload.scheme !== requirement.scheme) return refuse('wrong_scheme');
-    if (!signedMethodOf(payload.payment).versions.includes(version)) return refuse('wrong_scheme');
+    const method = signedMethodOf(payload.payment);
+    if (!method.versions.includes(version)) return refuse('wrong_scheme');
     if (schemeOf(payload.payment) !== requirement.scheme) return refuse('wrong_scheme');
+    if (!isTakenBy(token.judged.option, method.transferMethod)) return refuse('wrong_scheme');
     if (payload.network !== requirement.network) return refuse('wrong_network');
-    return { terms: this.#termsFor(requirement, asset), payment: payload.payment };
+    return { terms: termsFor(requirement, token), payment: payload.payment, judged: token.judged };
   }
+}
 
-  #termsFor({ payTo, amountBaseUnits }: RequirementTerms, { asset, name, version }: SignedAsset): SignedPaymentTerms {
-    return {
-      chainId: this.#chainId,
-      asset,
-      assetName: name,
-      assetVersion: version,
-      payTo,
-      priceBaseUnits: amountBaseUnits,
-    };
-  }
+function tokenOf({ asset, domainName: name, domainVersion: version }: PaymentOption): SignedAsset {
+  return { asset: lowerHex(asset), name, version };
+}
+
+function networksOf({ option: { chain } }: JudgedOption, version: 1 | 2): readonly string[] {
+  return version === 2 ? [caip2Of(chain.id)] : [v1NetworkOf(chain.id) ?? chain.network, chain.network];
+}
+
+function termsFor(
+  { payTo, amountBaseUnits }: RequirementTerms,
+  { asset, name: assetName, version: assetVersion, judged }: ServedToken,
+): SignedPaymentTerms {
+  const chainId = judged.option.chain.id;
+  return { chainId, asset, assetName, assetVersion, payTo, priceBaseUnits: amountBaseUnits };
 }
 
 /** A signature under a domain other than the token's is invalid, whatever the requirements state. */

@@ -1,47 +1,46 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type PaymentEnvironment } from '@tollgate/config';
 import { Journal, LaneDirectory, type ListedLane, RELAYER_FLEET } from '@tollgate/journal';
 import { caip2Of, v1NetworkOf, type SupportedKind, type SupportedResponse } from '@tollgate/protocol';
 
-import { GatewayEnvironment } from '../config/gateway.config.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 
-/** Lists the supported kinds of payments and the accounts that send settlements. */
+/** Lists the supported kinds of payments and the accounts that send settlements, for each chain. */
 @Injectable()
 export class SupportedKinds {
-  readonly #relayers: LaneDirectory;
-  readonly #payment: PaymentEnvironment;
+  readonly #relayers: readonly { readonly chainId: number; readonly lanes: LaneDirectory }[];
 
-  constructor(
-    @Inject(GatewayEnvironment) { payment }: GatewayEnvironment,
-    @Inject(PaywallConnections) { redis, ledger }: PaywallConnections,
-  ) {
-    this.#payment = payment;
+  constructor(@Inject(PaywallConnections) { redis, ledger, options }: PaywallConnections) {
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });
-    this.#relayers = new LaneDirectory({ journal, chainId: payment.chainId, nowMs: () => ledger.nowMs() });
+    const chainIds = new Set(options.list.map(({ option }) => option.chain.id));
+    this.#relayers = [...chainIds].map((chainId) => ({
+      chainId,
+      lanes: new LaneDirectory({ journal, chainId, nowMs: () => ledger.nowMs() }),
+    }));
   }
 
   async read(): Promise<SupportedResponse> {
     // Includes every account that was ever a relayer; empty while the journal is unavailable.
-    const relayers = await this.#relayers.read().catch(() => []);
+    const chains = await Promise.all(
+      this.#relayers.map(async ({ chainId, lanes }) => ({ chainId, relayers: await lanes.read().catch(() => []) })),
+    );
+    const addresses = chains.flatMap(({ relayers }) => relayers.map(({ address }) => address));
     return {
-      kinds: this.#listKinds(relayers),
+      kinds: chains.flatMap(({ chainId, relayers }) => listKinds(chainId, relayers)),
       extensions: [],
-      signers: { 'eip155:*': relayers.map(({ address }) => address) },
+      signers: { 'eip155:*': [...new Set(addresses)] },
     };
   }
+}
 
-  /** An `upto` payer signs the address of the relayer, so it must be one that is running. */
-  #listKinds(relayers: readonly ListedLane[]): SupportedKind[] {
-    const { chainId } = this.#payment;
-    const [v1, v2] = [v1NetworkOf(chainId), caip2Of(chainId)];
-    const relayer = relayers.find(({ isAvailable }) => isAvailable);
-    return [
-      ...(v1 === null ? [] : [{ x402Version: 1, scheme: 'exact', network: v1 } as const]),
-      { x402Version: 2, scheme: 'exact', network: v2 },
-      ...(relayer === undefined
-        ? []
-        : [{ x402Version: 2, scheme: 'upto', network: v2, extra: { facilitatorAddress: relayer.address } } as const]),
-    ];
-  }
+/** An `upto` payer signs the address of the relayer, so it must be one that is running. */
+function listKinds(chainId: number, relayers: readonly ListedLane[]): SupportedKind[] {
+  const [v1, v2] = [v1NetworkOf(chainId), caip2Of(chainId)];
+  const relayer = relayers.find(({ isAvailable }) => isAvailable);
+  return [
+    ...(v1 === null ? [] : [{ x402Version: 1, scheme: 'exact', network: v1 } as const]),
+    { x402Version: 2, scheme: 'exact', network: v2 },
+    ...(relayer === undefined
+      ? []
+      : [{ x402Version: 2, scheme: 'upto', network: v2, extra: { facilitatorAddress: relayer.address } } as const]),
+  ];
 }

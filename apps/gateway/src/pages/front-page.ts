@@ -2,9 +2,10 @@ import { formatTokenAmount } from '@tollgate/protocol';
 
 import type { HtmlPage } from '../paywall/offer/html-page.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
+import { priceOf } from '../paywall/route/price-of.js';
 import { renderDocument, type DocumentParts, escapeHtml } from './document.js';
 import { createExampleRequest } from './example-request.js';
-import { basePathOf, nameChain, showRoutePrice, type SaleTerms } from './sale-terms.js';
+import { basePathOf, nameChain, showRoutePrice, termsOfRoute, type SaleTerms } from './sale-terms.js';
 
 /** What is sold, at which price, and how to pay: for people. */
 export function renderFrontPage(document: DocumentParts, parts: FrontPageParts, originUrl: string): HtmlPage {
@@ -15,7 +16,7 @@ export function renderFrontPage(document: DocumentParts, parts: FrontPageParts, 
     routes.length === 0
       ? `<h1>Nothing is sold here</h1>\n<p>${escapeHtml(name)} has no paid routes.</p>`
       : `<h1>Pay per request</h1>
-<p>What ${escapeHtml(name)} sells. Each request is paid on its own, in ${escapeHtml(terms.token.symbol)} on ${nameChain(terms.chain)}. No account is needed.</p>
+<p>What ${escapeHtml(name)} sells. Each request is paid on its own, in ${terms.map(({ token, chain }) => `${escapeHtml(token.symbol)} on ${nameChain(chain)}`).join(' or ')}. No account is needed.</p>
 ${renderSold(parts, base)}
 <h2>Pay in this browser</h2>
 <p>Open a link of the table, and pay with a wallet in this browser or on your phone.</p>
@@ -42,13 +43,13 @@ export function renderWays(ways: readonly WayToPay[]): string {
     .join('\n');
 }
 
-function renderRow(route: PaidRoute, terms: SaleTerms, base: string): string {
+function renderRow(route: PaidRoute, terms: readonly SaleTerms[], base: string): string {
   const { path, methods, description } = route;
   const isOpenable = methods.includes('GET') && !/[:*]/.test(path);
   const shown = `<code>${escapeHtml(`${methods.join(', ')} ${path}`)}</code>`;
   const request = isOpenable ? `<a href="${escapeHtml(base + path)}">${shown}</a>` : shown;
   const note = methods.includes('GET') ? '' : ' (for programs)';
-  return `<tr><td>${request}</td><td>${escapeHtml(showRoutePrice(route, terms.token))}</td><td>${escapeHtml(description)}${note}</td></tr>`;
+  return `<tr><td>${request}</td><td>${escapeHtml(showRoutePrice(route, termsOfRoute(terms, route)))}</td><td>${escapeHtml(description)}${note}</td></tr>`;
 }
 
 function renderCode(title: string, code: string): string {
@@ -58,10 +59,9 @@ function renderCode(title: string, code: string): string {
 /** The same as `renderFrontPage`, for language models and agents. */
 export function renderLlmsText(name: string, parts: FrontPageParts, originUrl: string): string {
   const { terms, routes } = parts;
-  const { payment, chain, token } = terms;
   const list = routes.map((route) => {
     const { path, methods, description } = route;
-    return `- \`${methods.join(', ')} ${originUrl}${path}\`: ${showRoutePrice(route, token)}. ${oneLine(description)}`;
+    return `- \`${methods.join(', ')} ${originUrl}${path}\`: ${showRoutePrice(route, termsOfRoute(terms, route))}. ${oneLine(description)}`;
   });
   const how = listWays(parts, originUrl).map(
     ({ title, text, code }) => `## ${title}\n\n${text}\n\n\`\`\`\n${code}\n\`\`\``,
@@ -70,7 +70,7 @@ export function renderLlmsText(name: string, parts: FrontPageParts, originUrl: s
 
 > HTTP resources that are paid per request: 402, payment, answer. No account is needed.
 
-Token: ${token.symbol} (${token.decimals} decimals), contract ${token.address}, on ${chain.name}, chain id ${chain.id}. Recipient: ${payment.payTo}.
+${terms.map(describeTerms).join('\n')}
 One payment buys one answer. A 503 means: send the same request again, and do not pay again.
 
 ## What is sold
@@ -85,13 +85,17 @@ ${how.join('\n\n')}
 `;
 }
 
+function describeTerms({ token, chain, option }: SaleTerms): string {
+  return `Token: ${token.symbol} (${token.decimals} decimals), contract ${token.address}, on ${chain.name}, chain id ${chain.id}. Recipient: ${option.payTo}.`;
+}
+
 function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ');
 }
 
 /** What is sold, by whom, for the pages that list it. */
 export interface FrontPageParts {
-  readonly terms: SaleTerms;
+  readonly terms: readonly SaleTerms[];
   readonly routes: readonly PaidRoute[];
   readonly signs: boolean;
 }
@@ -109,10 +113,12 @@ export function listWays({ terms, routes, signs }: FrontPageParts, originUrl: st
   if (example === null) return [];
   const { method, url, route } = example;
   const [curl, init] = method === 'GET' ? ['curl', ''] : [`curl -X ${method}`, `, { method: '${method}' }`];
-  const { payment, chain, token } = terms;
-  const { network } = payment;
+  const [first] = termsOfRoute(terms, route);
+  if (first === undefined) return [];
+  const { option, chain, token } = first;
+  const { network } = option.chain;
   const asset = `{ network: '${network}', chainId: ${chain.id}, address: '${token.address}', decimals: ${token.decimals} }`;
-  const price = formatTokenAmount(route.priceBaseUnits, token.decimals);
+  const price = formatTokenAmount(priceOf(route, option), token.decimals);
   const signed: WayToPay = {
     title: 'With @x402/fetch',
     text: 'The client signs, and the gateway settles the payment: no gas.',

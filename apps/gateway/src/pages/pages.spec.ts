@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
-import { answerJson, createRoute, send, startGateway, type RunningGateway } from '../../test/start-gateway.js';
+import {
+  answerJson,
+  createRoute,
+  send,
+  startGateway,
+  type RunningGateway,
+  startAgreeingVerifier,
+} from '../../test/start-gateway.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 
 const HOSTILE = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`;
@@ -19,11 +26,13 @@ const routes = [
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-dest': 'document' };
 
 let redis: BorrowedRedis;
+let stopVerifier: () => Promise<void>;
 let gateway: RunningGateway;
 const folder = mkdtempSync(join(tmpdir(), 'pages-'));
 
 beforeAll(async () => {
   redis = await borrowRedis();
+  stopVerifier = await startAgreeingVerifier(redis.url);
   gateway = await startGateway(redis.url, routes, {
     SIGNED_PAYMENTS: 'true',
     EXPLORER_URL: 'https://explorer.example/',
@@ -31,6 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
+  await stopVerifier();
   await redis.stop();
   rmSync(folder, { recursive: true });
 });
@@ -147,7 +157,7 @@ describe('the page of a priced route', () => {
   });
 
   it('offers the transfer alone while no signature would be taken', async () => {
-    const { agreement } = gateway.app.get(PaywallConnections);
+    const { agreement } = gateway.app.get(PaywallConnections).options.list[0]!;
     agreement.takesAuthorizations = false;
     try {
       const { body, headers } = await get('/api/weather', BROWSER);

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayEnvironment } from '../config/gateway.config.js';
 import type { PagesEnvironment } from '../config/pages.environment.js';
 import type { RenderHtmlPage } from '../paywall/offer/html-page.js';
+import type { ChallengeSettings } from '../paywall/offer/paid-endpoint.js';
 import { createPublicOrigin } from '../paywall/offer/public-origin.js';
 import { overlap, parsePathPattern } from '../paywall/route/paid-path.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
@@ -28,8 +29,7 @@ export interface PagesParts {
   readonly locks: LockQuestions;
   /** Null where there are no pages. */
   readonly document: DocumentParts | null;
-  /** Whether a wallet's signature pays. */
-  readonly signs: () => boolean;
+  readonly settings: ChallengeSettings;
 }
 
 /**
@@ -50,7 +50,7 @@ export async function preparePages(settings: PagesEnvironment): Promise<Document
  * unpaid request; null where every client gets the JSON.
  */
 export async function registerPages(server: FastifyInstance, parts: PagesParts): Promise<RenderHtmlPage | null> {
-  const { environment, routes, redis, locks, document, signs } = parts;
+  const { environment, routes, redis, locks, document, settings } = parts;
   const logger = new Logger('Pages');
   if (document === null) {
     if (environment.pages.pages) logger.warn('The pages are not built, so browsers get JSON. Run `npm run build`.');
@@ -62,6 +62,8 @@ export async function registerPages(server: FastifyInstance, parts: PagesParts):
   const { served, notices } = findOwnPaths(routes);
   for (const notice of notices) logger.warn(notice);
   const terms = saleTermsOf(environment);
+  const { signedPayments, options } = settings;
+  const signs = (): boolean => signedPayments && options.some(({ agreement }) => agreement.takesAuthorizations);
   const list = (): FrontPageParts => ({ terms, routes, signs: signs() });
   const hasFront = served.has('front');
   const onProblem = { document, list, readOrigin, hasFront };
@@ -94,7 +96,7 @@ export async function registerPages(server: FastifyInstance, parts: PagesParts):
   const reports = new ReportedHashes(redis);
   await registerTicketRoutes(server, { document, terms, tickets, reports, locks, readOrigin });
   const receiptSeconds = environment.acceptance.boundRedemptionWindowSeconds;
-  return (request) => renderPayPage({ document, terms, tickets, signs: signs(), receiptSeconds }, request);
+  return (request) => renderPayPage({ document, terms, tickets, signedPayments, receiptSeconds }, request);
 }
 
 function serve(

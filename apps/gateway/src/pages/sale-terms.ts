@@ -1,24 +1,41 @@
-import type { PaymentEnvironment } from '@tollgate/config';
+import type { PaymentOption } from '@tollgate/config';
 import { formatTokenAmount } from '@tollgate/protocol';
 
 import type { ChainFacts, TokenFacts } from '../../web/page-data.js';
 import type { GatewayEnvironment } from '../config/gateway.config.js';
+import { acceptsOption } from '../paywall/route/options-of-route.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
+import { priceOf } from '../paywall/route/price-of.js';
 import { escapeHtml } from './document.js';
 
-/** The facts of every sale of this gateway. */
+/** The facts of every sale in one option. */
 export interface SaleTerms {
-  readonly payment: PaymentEnvironment;
+  readonly option: PaymentOption;
+  readonly maxTimeoutSeconds: number;
   readonly chain: ChainFacts;
   readonly token: TokenFacts;
 }
 
-export function saleTermsOf({ payment, pages, explorer }: GatewayEnvironment): SaleTerms {
-  const { chainId, network, assetAddress: address, assetSymbol: symbol, assetDecimals: decimals } = payment;
-  const { chainName = network, walletRpcUrl, nativeSymbol } = pages;
-  const explorerUrl = explorer.explorerUrl?.replace(/\/+$/, '') ?? null;
-  const chain = { id: chainId, name: chainName, rpcUrl: walletRpcUrl ?? null, nativeSymbol, explorerUrl };
-  return { payment, chain, token: { address, symbol, decimals } };
+/** What the gateway sells in, in the seller's order. CHAIN_NAME and WALLET_RPC_URL describe the first option's chain. */
+export function saleTermsOf({ payment, pages, options }: GatewayEnvironment): readonly SaleTerms[] {
+  const { maxTimeoutSeconds } = payment;
+  return options.map((option) => {
+    const { asset: address, symbol, decimals, chain } = option;
+    const isFirst = chain.id === options[0]?.chain.id;
+    const facts = {
+      id: chain.id,
+      name: (isFirst ? pages.chainName : undefined) ?? chain.network,
+      rpcUrl: (isFirst ? pages.walletRpcUrl : undefined) ?? null,
+      nativeSymbol: pages.nativeSymbol,
+      explorerUrl: chain.explorer?.replace(/\/+$/, '') ?? null,
+    };
+    return { option, maxTimeoutSeconds, chain: facts, token: { address, symbol, decimals } };
+  });
+}
+
+/** The terms of a route's options. */
+export function termsOfRoute(terms: readonly SaleTerms[], route: PaidRoute): readonly SaleTerms[] {
+  return terms.filter(({ option }) => acceptsOption(route, option));
 }
 
 /** A price for people: `0.01 USDC`. */
@@ -26,18 +43,22 @@ export function showPrice(priceBaseUnits: bigint, { decimals, symbol }: TokenFac
   return `${formatTokenAmount(priceBaseUnits, decimals)} ${symbol}`;
 }
 
-/** The price of a route; of a metered one the most that a request may cost. */
-export function showRoutePrice({ priceBaseUnits, isMetered }: PaidRoute, token: TokenFacts): string {
-  return `${isMetered === true ? 'at most ' : ''}${showPrice(priceBaseUnits, token)}`;
+/** The price of a route in each of these options; of a metered one the most that a request may cost. */
+export function showRoutePrice(route: PaidRoute, terms: readonly SaleTerms[]): string {
+  const prices = terms.map(({ option, token, chain }) => {
+    const price = showPrice(priceOf(route, option), token);
+    return terms.length === 1 ? price : `${price} on ${chain.name}`;
+  });
+  return `${route.isMetered === true ? 'at most ' : ''}${prices.join(' or ')}`;
 }
 
 /** What is paid, to whom and where, as HTML: a payer reads it before its wallet opens. `what` is HTML. */
-export function renderFacts({ payment, chain, token }: SaleTerms, what: string, total: string): string {
+export function renderFacts({ option, chain, token }: SaleTerms, what: string, total: string): string {
   return `<dl id="facts">
 <dt>For</dt><dd>${what}</dd>
 <dt>Total</dt><dd>${escapeHtml(total)}</dd>
 <dt>Token</dt><dd>${escapeHtml(token.symbol)} <code>${token.address}</code></dd>
-<dt>Recipient</dt><dd><code>${payment.payTo}</code></dd>
+<dt>Recipient</dt><dd><code>${option.payTo}</code></dd>
 <dt>Network</dt><dd>${nameChain(chain)}</dd>
 </dl>`;
 }

@@ -1,5 +1,5 @@
 import { clientNetwork, handleError, RateLimit, sendProblem, type Problem, problemOf } from '@tollgate/http';
-import { encodeLockedTransfer, isHash, isRecord, lockOf, readReference } from '@tollgate/protocol';
+import { encodeLockedTransfer, isHash, isRecord, lockOf, readReference, lowerHex } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -14,7 +14,7 @@ import { basePathOf, type SaleTerms, renderFacts, showPrice } from './sale-terms
 
 export interface TicketRoutesParts {
   readonly document: DocumentParts;
-  readonly terms: SaleTerms;
+  readonly terms: readonly SaleTerms[];
   readonly tickets: PayTickets;
   readonly reports: ReportedHashes;
   readonly locks: LockQuestions;
@@ -84,11 +84,12 @@ function showTicket(
 ): FastifyReply {
   const base = basePathOf(parts.readOrigin(request).url);
   const nowMs = Date.now();
-  const ticket = readTicket(parts, request.params.ticket);
-  if (ticket === null || ticket.expiresAtMs <= nowMs) {
+  const read = readTicket(parts, request.params.ticket);
+  if (read === null || read.ticket.expiresAtMs <= nowMs) {
     return sendPage(reply.code(404), renderInvalidTicket(parts.document, base));
   }
-  return sendPage(reply, renderTicketPage(parts.document, parts.terms, { ticket, base, nowMs }));
+  const { ticket, terms } = read;
+  return sendPage(reply, renderTicketPage(parts.document, terms, { ticket, base, nowMs }));
 }
 
 async function report(
@@ -96,12 +97,12 @@ async function report(
   request: FastifyRequest<TicketRequest>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const ticket = readTicket(parts, request.params.ticket);
-  if (ticket === null || ticket.expiresAtMs + REPORT_GRACE_MS <= Date.now()) return sendProblem(reply, EXPIRED);
+  const read = readTicket(parts, request.params.ticket);
+  if (read === null || read.ticket.expiresAtMs + REPORT_GRACE_MS <= Date.now()) return sendProblem(reply, EXPIRED);
   const txHash = readField(request.body, 'txHash');
   if (!isHash(txHash)) return sendProblem(reply, INVALID);
-  const reported = { lock: ticket.lock, txHash, network: clientNetwork(request.ip) };
-  const isTaken = (await parts.reports.report(reported)) || (await takePaid(parts, reported, ticket, request));
+  const reported = { lock: read.ticket.lock, txHash, network: clientNetwork(request.ip) };
+  const isTaken = (await parts.reports.report(reported)) || (await takePaid(parts, reported, read, request));
   if (!isTaken) return sendProblem(reply, FULL);
   // The same for every report that is taken: whether others were made is nothing that a ticket's holder may know.
   return reply.code(202).header('Cache-Control', 'no-store').send({ accepted: true });
@@ -111,11 +112,11 @@ async function report(
 async function takePaid(
   { reports, locks }: TicketRoutesParts,
   { lock, txHash }: HashReport,
-  { priceBaseUnits }: TicketTerms,
+  { ticket: { priceBaseUnits }, terms: { option } }: ReadTicket,
   { id: requestId, ip: clientAddress }: FastifyRequest,
 ): Promise<boolean> {
   if (!(await reports.mayLook(lock))) return false;
-  const isPaid = await locks.isPaid({ lock, txHash, priceBaseUnits, requestId, clientAddress });
+  const isPaid = await locks.isPaid({ lock, txHash, option: option.name, priceBaseUnits, requestId, clientAddress });
   return isPaid && reports.notePaid(lock, txHash);
 }
 
@@ -130,17 +131,24 @@ async function answerReports(
   return reply.header('Cache-Control', 'no-store').send({ txHashes: await reports.find(lockOf(reference)) });
 }
 
+interface ReadTicket {
+  readonly ticket: TicketTerms;
+  /** Of the option that it is for. */
+  readonly terms: SaleTerms;
+}
+
 /** Null for a ticket of another gateway, or for terms that the settings no longer have. */
-function readTicket({ tickets, terms }: TicketRoutesParts, text: string): TicketTerms | null {
+function readTicket({ tickets, terms }: TicketRoutesParts, text: string): ReadTicket | null {
   const ticket = tickets.read(text);
   if (ticket === null) return null;
-  const { chain, token, payment } = terms;
-  const isCurrent =
-    ticket.chainId === chain.id &&
-    ticket.network === payment.network &&
-    ticket.asset === token.address.toLowerCase() &&
-    ticket.payTo === payment.payTo.toLowerCase();
-  return isCurrent ? ticket : null;
+  const current = terms.find(
+    ({ option }) =>
+      ticket.chainId === option.chain.id &&
+      ticket.network === option.chain.network &&
+      ticket.asset === lowerHex(option.asset) &&
+      ticket.payTo === lowerHex(option.payTo),
+  );
+  return current === undefined ? null : { ticket, terms: current };
 }
 
 async function limited(
@@ -176,19 +184,19 @@ function renderTicketPage(
   terms: SaleTerms,
   { ticket, base, nowMs }: { readonly ticket: TicketTerms; readonly base: string; readonly nowMs: number },
 ): HtmlPage {
-  const { chain, token, payment } = terms;
+  const { chain, token, option } = terms;
   const { lock, path, priceBaseUnits, expiresAtMs } = ticket;
   const data: TicketPageData = {
     kind: 'ticket',
     chain,
     token,
-    payTo: payment.payTo,
+    payTo: option.payTo,
     base,
     lock,
     amountBaseUnits: priceBaseUnits.toString(),
     secondsLeft: Math.floor((expiresAtMs - nowMs) / 1000),
   };
-  const calldata = encodeLockedTransfer({ to: payment.payTo, amountBaseUnits: priceBaseUnits, lock });
+  const calldata = encodeLockedTransfer({ to: option.payTo, amountBaseUnits: priceBaseUnits, lock });
   const price = showPrice(priceBaseUnits, token);
   const main = `<h1>Pay ${escapeHtml(price)}</h1>
 <p>For the screen that shows the code. The answer appears there, not here.</p>

@@ -35,8 +35,8 @@ beforeAll(async () => {
   const methods = ['GET', 'POST', 'DELETE'];
   const routes = [createRoute(produce, { path: '/orders', methods, maxBodyBytes: LIMIT })];
   const sharing = { path: '/shared', maxBodyBytes: LIMIT };
-  routes.push(createRoute(produce, { ...sharing, methods: ['POST', 'PUT'], priceBaseUnits: 7n }));
-  routes.push(createRoute(produce, { ...sharing, methods: ['DELETE', 'GET'], priceBaseUnits: 5n }));
+  routes.push(createRoute(produce, { ...sharing, methods: ['POST', 'PUT'], price: '0.000007' }));
+  routes.push(createRoute(produce, { ...sharing, methods: ['DELETE', 'GET'], price: '0.000005' }));
   routes.push(createRoute(produce, { path: '/posted', methods: ['POST', 'PUT'] }));
   gateway = await startGateway(redis.url, routes, { SIGNED_PAYMENTS: 'true' });
 });

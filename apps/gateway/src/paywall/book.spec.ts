@@ -117,7 +117,7 @@ describe('what the paywall reports to the book', () => {
 
   it('has the price of an earlier challenge only where the transaction is bound to it, and no query unless it is set', async () => {
     produced = answerJson({ sunny: true });
-    const routes = [createRoute(() => produced, { priceBaseUnits: 900n })];
+    const routes = [createRoute(() => produced, { price: '0.0009' })];
     const earlier = await startGateway(server.url, routes, { BOOK: 'on', CHAIN_ID: '1328' });
     const challenge = (await (await fetch(`${earlier.url}/api/weather`)).json()) as Challenge;
     const sold = createTxHash();

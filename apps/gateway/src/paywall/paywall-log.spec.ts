@@ -19,9 +19,11 @@ describe('PaywallLog', () => {
   });
 
   it('links a transaction to the explorer if one is configured', () => {
-    new PaywallLog('https://explorer.example/').refused({ ...facts, failure: 'amount_too_low', txHash: '0xab' });
-    new PaywallLog().refused({ ...facts, failure: 'amount_too_low', txHash: '0xab' });
-    new PaywallLog('https://explorer.example').refused({ ...facts, failure: 'malformed_proof' });
+    const log = new PaywallLog();
+    const explorerUrl = 'https://explorer.example/';
+    log.refused({ ...facts, explorerUrl, failure: 'amount_too_low', txHash: '0xab' });
+    log.refused({ ...facts, explorerUrl: null, failure: 'amount_too_low', txHash: '0xab' });
+    log.refused({ ...facts, explorerUrl, failure: 'malformed_proof' });
     expect(lines).toEqual([
       expect.objectContaining({ msg: 'payment refused', explorer: 'https://explorer.example/tx/0xab' }),
       expect.not.objectContaining({ explorer: expect.anything() }),

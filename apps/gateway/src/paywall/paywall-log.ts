@@ -25,6 +25,8 @@ export interface PaymentFacts {
   readonly txHash?: string;
   readonly payer?: string;
   readonly nonce?: string;
+  /** Where people look at its transactions; not printed. */
+  readonly explorerUrl?: string | null;
 }
 
 /**
@@ -36,15 +38,12 @@ export class PaywallLog {
   readonly #refunds = new Logger('Refunds');
   readonly #unbought = new SampledLogger('Paywall');
 
-  /** If an explorer is configured, each line about a transaction links to it. */
-  constructor(private readonly explorerUrl?: string) {}
-
   unpaid(facts: RequestFacts): void {
     this.#logger.log({ msg: 'unpaid', ...facts });
   }
 
   refused(facts: RequestFacts & PaymentFacts & { failure: string; reason?: string }): void {
-    const line = { msg: 'payment refused', ...facts, ...this.#link(facts.txHash) };
+    const line = { msg: 'payment refused', ...withLink(facts, facts.txHash) };
     this.#unbought.log(about(facts, facts.failure), line);
   }
 
@@ -53,9 +52,8 @@ export class PaywallLog {
       const txHash = answer.txHash ?? facts.txHash;
       this.#logger.log({
         msg: `answered: ${answer.origin}`,
-        ...facts,
+        ...withLink(facts, txHash),
         ...(txHash === undefined ? {} : { txHash }),
-        ...this.#link(txHash),
         ...(answer.amountBaseUnits === undefined ? {} : { amountBaseUnits: answer.amountBaseUnits }),
         status: answer.status,
       });
@@ -89,7 +87,8 @@ export class PaywallLog {
     const facts = { requestId: caller.requestId, route: purchase.endpoint.route.path, path: purchase.sent.path };
     const money = { payment, payer, ...(txHash !== null && { txHash }), ...(amountBaseUnits && { amountBaseUnits }) };
     const msg = 'payment to refund: a redirect released it, and its target has a price of its own';
-    this.#refunds.warn({ msg, ...facts, ...money, ...this.#link(txHash ?? undefined) });
+    const { explorer: explorerUrl } = purchase.sold.judged.option.chain;
+    this.#refunds.warn({ msg, ...withLink({ ...facts, explorerUrl }, txHash ?? undefined), ...money });
   }
 
   visitFailed(error: unknown, { endpoint, signIn }: Visit, requestId: string): void {
@@ -109,13 +108,14 @@ export class PaywallLog {
 
   #describe(facts: RequestFacts & PaymentFacts & { durationMs: number }, { problem, released }: ProblemAnswer): object {
     const { status, code } = problem;
-    return { msg: `not answered: ${code}`, ...facts, ...this.#link(facts.txHash), status, released };
+    return { msg: `not answered: ${code}`, ...withLink(facts, facts.txHash), status, released };
   }
+}
 
-  #link(txHash: string | undefined): { explorer?: string } {
-    if (this.explorerUrl === undefined || txHash === undefined) return {};
-    return { explorer: `${this.explorerUrl.replace(/\/$/, '')}/tx/${txHash}` };
-  }
+/** The facts as they are printed: a line about a transaction links to the explorer of its chain. */
+function withLink({ explorerUrl, ...facts }: Pick<PaymentFacts, 'explorerUrl'>, txHash: string | undefined): object {
+  if (explorerUrl == null || txHash === undefined) return facts;
+  return { ...facts, explorer: `${explorerUrl.replace(/\/$/, '')}/tx/${txHash}` };
 }
 
 function about({ clientAddress }: RequestFacts, reason: string): { client: string; reason: string } {

@@ -48,7 +48,7 @@ beforeAll(async () => {
   verifier = await startLedgerVerifier(redis.url);
   const routes = [
     createRoute(resource),
-    createRoute(resource, { path: '/orders', methods: ['POST'], priceBaseUnits: 5n }),
+    createRoute(resource, { path: '/orders', methods: ['POST'], price: '0.000005' }),
     createRoute(resource, { path: '/stream', methods: ['GET', 'POST'], answer: 'streamed' }),
     createRoute(resource, { path: '/lenient', chargeOn: '<500' }),
     createRoute(resource, { path: '/files/*' }),

@@ -17,9 +17,9 @@ import { type ProblemAnswer, type ResourceAnswer, sendAnswer } from './answer/an
 import { GatewayPurchase, type OrderEnd, type OrderParts } from './gateway-purchase.js';
 import type { ChallengedRequest } from './offer/challenges.js';
 import { prefersHtml } from './offer/html-page.js';
-import type { PaidEndpoint } from './offer/paid-endpoint.js';
+import type { PaidEndpoint, SoldOption } from './offer/paid-endpoint.js';
 import type { ReadPublicOrigin } from './offer/public-origin.js';
-import { sendChallenge, sendUnpaid, sendUnpaidPage } from './offer/send-challenge.js';
+import { sendChallenge, sendNothingOffered, sendUnpaid, sendUnpaidPage } from './offer/send-challenge.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import { factsOf, type PaymentFacts, type PaywallLog, type RequestFacts } from './paywall-log.js';
 import { findHeadFault } from './present/find-head-fault.js';
@@ -33,7 +33,8 @@ import { withoutPayment } from './route/paid-route.js';
 
 export interface PaywallParts {
   readonly terms: PurchaseTerms;
-  readonly orders: OrderParts;
+  /** By the option's name. */
+  readonly orders: ReadonlyMap<string, OrderParts>;
   readonly visits: Visits;
   readonly counters: PaywallCounters;
   readonly log: PaywallLog;
@@ -175,7 +176,7 @@ export class Paywall implements OnApplicationShutdown {
     const fingerprint = fingerprintOf(purchase, { route: purchase.endpoint.route, headers, body });
     const caller = { requestId: request.id, clientAddress: request.ip, fingerprint };
     const order: Order = { purchase, caller, headers, body };
-    const presented = new GatewayPurchase(this.parts.orders, order);
+    const presented = new GatewayPurchase(this.#partsOf(purchase.sold), order);
     const end = await sell(presented);
     const answer = presented.answerTo(end);
     if (answer.kind === 'refused') return this.#refuseOrder(order, request, reply, answer);
@@ -186,6 +187,12 @@ export class Paywall implements OnApplicationShutdown {
       log.turnedAway({ ...facts, ...reasonOf(end), durationMs }, answer);
     } else log.answered({ ...facts, ...(presented.payer && { payer: presented.payer }), durationMs }, answer);
     return sendAnswer(reply, answer);
+  }
+
+  #partsOf({ judged: { option } }: SoldOption): OrderParts {
+    const parts = this.parts.orders.get(option.name);
+    if (parts === undefined) throw new TypeError(`no verifiers are known for the option ${option.name}`);
+    return parts;
   }
 
   #count({ purchase }: Order, answer: ResourceAnswer | ProblemAnswer): number {
@@ -204,11 +211,16 @@ export class Paywall implements OnApplicationShutdown {
     const varies = renderPage !== null && isRead;
     const asked = this.#asked(endpoint, path, request);
     const challenge = terms.challenges.render(asked);
+    if (challenge === null) {
+      sendNothingOffered(reply);
+      return;
+    }
     if (varies && prefersHtml(request.raw.headers)) {
       const asPage = {
         route: endpoint.route,
         query: readQuery(request.raw.url ?? ''),
-        reference: challenge.reference,
+        offered: challenge.offered,
+        references: challenge.references,
         sentPath: sent.path,
       };
       sendUnpaidPage(request, reply, challenge, renderPage({ ...asked, ...asPage }));
@@ -285,5 +297,6 @@ function reasonOf(end: OrderEnd): { reason?: string } {
 }
 
 function orderFacts({ purchase }: Order, request: FastifyRequest): RequestFacts & PaymentFacts {
-  return { ...factsOf(request, purchase.path), ...paymentFactsOf(purchase) };
+  const { explorer: explorerUrl } = purchase.sold.judged.option.chain;
+  return { ...factsOf(request, purchase.path), ...paymentFactsOf(purchase), explorerUrl };
 }

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 
 import { startUpstream } from '../../../../test/flows/start-upstream.js';
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
+import { createOption } from '../../test/create-option.js';
 import { createPayment, presentV2, readChallenge, readHeader } from '../../test/present-payments.js';
 import { startGateway, type RunningGateway } from '../../test/start-gateway.js';
 import { startRelay, type Relay } from '../../test/start-relay.js';
@@ -19,7 +20,13 @@ beforeAll(async () => {
   upstream = await startUpstream((_, response) => response.end());
   const route = `price: "0.001", upstream: "${upstream.url}", answer: streamed`;
   const text = `routes:\n  - { path: /after, methods: [GET, POST], ${route} }\n  - { path: /before, ${route}, settle: before }`;
-  const context = { env: {}, assetDecimals: 6, maxStoredAnswerBytes: 1_000, signedPayments: true, sellsWeather: false };
+  const context = {
+    env: {},
+    options: [createOption({ decimals: 6 })],
+    maxStoredAnswerBytes: 1_000,
+    signedPayments: true,
+    sellsWeather: false,
+  };
   gateway = await startGateway(redis.url, parseRoutes(text, context), { SIGNED_PAYMENTS: 'true' });
 });
 afterAll(async () => {

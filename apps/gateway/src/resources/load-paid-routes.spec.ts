@@ -23,12 +23,12 @@ function fileWith(content: string | Buffer): string {
 }
 
 describe('loadPaidRoutes', () => {
-  it('sells the weather at 1000 base units', () => {
+  it('sells the weather for 0.001', () => {
     expect(loadPaidRoutes(config())).toMatchObject([
       {
         path: '/api/weather',
         methods: ['GET'],
-        priceBaseUnits: 1_000n,
+        price: '0.001',
         mimeType: 'application/json',
         answer: 'stored',
       },

@@ -1,4 +1,4 @@
-import { ConfigurationError, readTextFile } from '@tollgate/config';
+import { ConfigurationError, readTextFile, type PaymentOption } from '@tollgate/config';
 
 import type { GatewayEnvironment } from '../config/gateway.config.js';
 import type { WeatherSourceName } from '../config/weather.environment.js';
@@ -44,7 +44,7 @@ const readWeather: ReadRoutes = (config, _env, faulty) => {
   if (weatherSource === 'off' || faulty.has('WEATHER_PRICE')) return [];
   const { weatherUrl, ...others } = config.weather;
   const url = weatherUrl === undefined || faulty.has('WEATHER_URL') ? {} : { weatherUrl };
-  return [createWeatherRoute({ ...others, ...url, weatherSource }, decimalsOf(config, faulty))];
+  return [createWeatherRoute({ ...others, ...url, weatherSource }, optionsOf(config, faulty))];
 };
 
 /** The sample is for who has nothing to sell yet. */
@@ -60,13 +60,16 @@ const readFile: ReadRoutes = (config, env, faulty) => {
   // An invalid setting counts as set.
   const publicUrl = faulty.has('PUBLIC_URL') ? ANY_URL : config.server.publicUrl;
   const context = { publicUrl, signedPayments: signedPayments || faulty.has('SIGNED_PAYMENTS') };
-  const assetDecimals = decimalsOf(config, faulty);
+  const options = optionsOf(config, faulty);
   const sellsWeather = weatherSourceOf(config, faulty) !== 'off';
-  return readRoutesFile(routesFile, { env, assetDecimals, maxStoredAnswerBytes, sellsWeather, ...context });
+  return readRoutesFile(routesFile, { env, options, maxStoredAnswerBytes, sellsWeather, ...context });
 };
 
-function decimalsOf({ payment }: GatewayEnvironment, faulty: ReadonlySet<string>): number {
-  return faulty.has('ASSET_DECIMALS') ? MOST_DECIMALS : payment.assetDecimals;
+/** Prices in options about which something is reported already are not. */
+function optionsOf(config: GatewayEnvironment, faulty: ReadonlySet<string>): readonly PaymentOption[] {
+  return faulty.has('ASSET_DECIMALS')
+    ? config.options.map((option) => ({ ...option, decimals: MOST_DECIMALS }))
+    : config.options;
 }
 
 /** @throws ConfigurationError listing every problem of the file, or why it cannot be read */

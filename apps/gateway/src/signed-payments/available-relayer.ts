@@ -36,7 +36,7 @@ export class AvailableRelayer {
     });
   }
 
-  onApplicationShutdown(): void {
+  stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
   }

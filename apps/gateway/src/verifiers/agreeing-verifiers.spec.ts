@@ -70,7 +70,7 @@ describe('a gateway among verifiers with different settings', () => {
 
   it('notices an agreement without any payment', async () => {
     const watch = new SettingsWatch(verifiers, agreement);
-    watch.start();
+    void watch.start();
     try {
       await startVerifier(OTHER);
       const readTrouble = () => agreement.check().catch(String);

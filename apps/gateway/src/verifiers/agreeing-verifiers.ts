@@ -143,10 +143,10 @@ export class SettingsWatch {
     private readonly agreement: Agreement,
   ) {}
 
-  start(): void {
-    void this.#look().finally(() => {
-      if (!this.#isStopped) this.#timer = setTimeout(() => this.start(), LOOK_EVERY_MS).unref();
-    });
+  /** Resolves when the verifiers were asked once; from then on they are asked again and again. */
+  async start(): Promise<void> {
+    await this.#look();
+    if (!this.#isStopped) this.#timer = setTimeout(() => void this.start(), LOOK_EVERY_MS).unref();
   }
 
   stop(): void {

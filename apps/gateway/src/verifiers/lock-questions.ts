@@ -2,11 +2,10 @@ import { clientNetwork } from '@tollgate/http';
 import { lowerHex, type Hex } from '@tollgate/protocol';
 import { VERIFY_LOCK } from '@tollgate/transport';
 
-import type { Verifiers } from './agreeing-verifiers.js';
+import type { JudgedOption } from './judged-options.js';
 
 export interface LockQuestionsParts {
-  readonly verifier: Verifiers;
-  readonly terms: { readonly chainId: number; readonly asset: Hex; readonly payTo: Hex };
+  readonly options: readonly JudgedOption[];
   readonly verifyDeadlineMs: number;
   readonly verifyRetryMs: number;
   /** The clock of the ledger's Redis. */
@@ -17,6 +16,8 @@ export interface LockQuestionsParts {
 export interface LockQuestion {
   readonly txHash: Hex;
   readonly lock: Hex;
+  /** The name of the option that the ticket is for. */
+  readonly option: string;
   readonly priceBaseUnits: bigint;
   readonly requestId: string;
   readonly clientAddress: string;
@@ -32,13 +33,17 @@ export class LockQuestions {
   constructor(private readonly parts: LockQuestionsParts) {}
 
   /** False also where it is not known now, and while too many questions are asked. */
-  async isPaid({ priceBaseUnits, txHash, ...question }: LockQuestion): Promise<boolean> {
-    if (this.#asked >= MOST_AT_ONCE) return false;
+  async isPaid({ priceBaseUnits, txHash, option: name, ...question }: LockQuestion): Promise<boolean> {
+    const judged = this.parts.options.find(({ option }) => option.name === name);
+    if (judged === undefined || this.#asked >= MOST_AT_ONCE) return false;
     this.#asked += 1;
-    const { verifier, terms, verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
+    const { verifier, option } = judged;
+    const { verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
     const request = {
       ...question,
-      ...terms,
+      chainId: option.chain.id,
+      asset: option.asset,
+      payTo: option.payTo,
       deadlineMs: nowMs() + timeoutMs,
       priceBaseUnits: priceBaseUnits.toString(),
       txHash: lowerHex(txHash),

@@ -1,5 +1,5 @@
-import { AcceptanceEnvironment, IsIntIn, Setting } from '@tollgate/config';
-import { parseTokenAmount } from '@tollgate/protocol';
+import { AcceptanceEnvironment, IsIntIn, Setting, type PaymentOption } from '@tollgate/config';
+import { lowerHex, parseTokenAmount } from '@tollgate/protocol';
 import type { Deployments } from '@tollgate/verification';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 
@@ -89,8 +89,9 @@ export class DeploymentsEnvironment {
 
   @Setting({
     help:
-      'What one native coin of the chain costs, in tokens of ASSET_ADDRESS. With it, a wallet is not deployed where ' +
-      'the gas could cost more than DEPLOY_COST_MULTIPLE times the price. Use the same value at every verifier.',
+      'What one native coin of the chain costs, in tokens of ASSET_ADDRESS; with PAYMENTS_FILE in the unit of prices. With ' +
+      'it, a wallet is not deployed where the gas could cost more than DEPLOY_COST_MULTIPLE times the price. Use the same ' +
+      'value at every verifier.',
     example: '0.25',
   })
   @IsOptional()
@@ -105,10 +106,24 @@ export class DeploymentsEnvironment {
   @IsIntIn(1, 1_000_000)
   readonly deployCostMultiple: number = 10;
 
-  /** @param assetDecimals those of the token that `coinPrice` is in */
-  mostCost(assetDecimals: number): ConstructorParameters<typeof Deployments>[0]['mostCost'] {
-    if (this.coinPrice === undefined) return null;
-    const coinsBaseUnits = parseTokenAmount(this.coinPrice, 18) * 10n ** BigInt(assetDecimals);
-    return { coinsBaseUnits, multiple: this.deployCostMultiple };
+  /** By token, in lower case. */
+  mostCost(
+    options: readonly Pick<PaymentOption, 'asset' | 'decimals' | 'rate'>[],
+  ): ConstructorParameters<typeof Deployments>[0]['mostCost'] {
+    const { coinPrice, deployCostMultiple: multiple } = this;
+    if (coinPrice === undefined) return null;
+    const coins = parseTokenAmount(coinPrice, 18);
+    return new Map(
+      options.map(({ asset, decimals, rate }) => {
+        const exact = coins * parseTokenAmount(rate, RATE_DECIMALS) * 10n ** BigInt(decimals);
+        // Rounded up: a coin costs no less.
+        const coinsBaseUnits = (exact + RATE_UNIT - 1n) / RATE_UNIT;
+        return [lowerHex(asset), { coinsBaseUnits, multiple }];
+      }),
+    );
   }
 }
+
+/** As many as a rate in `PAYMENTS_FILE` may have. */
+const RATE_DECIMALS = 36;
+const RATE_UNIT = 10n ** BigInt(RATE_DECIMALS);

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { ConfigurationError, listSettings, readEnvironment } from '@tollgate/config';
 import { privateKeyToAccount } from 'viem/accounts';
 
@@ -66,7 +70,20 @@ describe('the settings of the verifier', () => {
     }
     const none = { DEPLOY_GAS_CAP: '0', DEPLOY_GAS_PER_HOUR: '0' };
     const { deployments } = readEnvironment(VerifierEnvironment, { ...valid, ...none, COIN_PRICE: '0.25' });
-    expect(deployments.mostCost(6)).toEqual({ coinsBaseUnits: 250_000n * 10n ** 18n, multiple: 10 });
+    const options = [
+      { asset: '0xA0', decimals: 6, rate: '1' },
+      { asset: '0xb0', decimals: 18, rate: '0.00026' },
+      // 10^18 coins are 0.25 * 10^18 units, and each of these a third of the smallest unit there is: rounded up.
+      { asset: '0xc0', decimals: 0, rate: `0.${'0'.repeat(17)}${'3'.repeat(19)}` },
+    ] as const;
+    expect(deployments.mostCost(options)).toEqual(
+      new Map([
+        ['0xa0', { coinsBaseUnits: 250_000n * 10n ** 18n, multiple: 10 }],
+        ['0xb0', { coinsBaseUnits: 65_000_000_000_000n * 10n ** 18n, multiple: 10 }],
+        ['0xc0', { coinsBaseUnits: 1n, multiple: 10 }],
+      ]),
+    );
+    expect(readEnvironment(VerifierEnvironment, { ...valid, ...none }).deployments.mostCost(options)).toBeNull();
   });
 
   it('refuse malformed tokens and factories', () => {
@@ -96,6 +113,42 @@ describe('the settings of the verifier', () => {
     expect(problemsOf({ ...valid, PAY_TO: ASSET.toLowerCase() })).toEqual([
       expect.stringContaining('PAY_TO is the token itself'),
     ]);
+  });
+
+  describe('of several options on one chain', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'verifier-options-'));
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const key = `0x${'11'.repeat(32)}` as const;
+    const { address } = privateKeyToAccount(key);
+    const file = (name: string, payTo: string): Record<string, string> => {
+      const path = join(folder, `${name}.yaml`);
+      writeFileSync(
+        path,
+        `chains:
+  base: { rpc: 'http://127.0.0.1:8545', relayers: '\${KEYS}' }
+  sei: { rpc: 'http://127.0.0.1:8546' }
+accepts:
+  usdc-base: { chain: base, token: USDC, payTo: '${PAY_TO}' }
+  usdc-sei: { chain: sei, token: USDC, payTo: '${address}' }
+  weth-base: { chain: base, token: '${ASSET}', decimals: 18, payTo: '${payTo}' }
+`,
+      );
+      return { PAYMENTS_FILE: path, KEYS: key };
+    };
+
+    it('have those of their chain, with addresses in lower case', () => {
+      const { options } = readEnvironment(VerifierEnvironment, file('two', PAY_TO));
+      expect(options.map(({ name, asset, payTo, decimals }) => [name, asset, payTo, decimals])).toEqual([
+        ['usdc-base', '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', PAY_TO.toLowerCase(), 6],
+        ['weth-base', ASSET.toLowerCase(), PAY_TO.toLowerCase(), 18],
+      ]);
+    });
+
+    it('refuse a relayer as the recipient of any of them', () => {
+      expect(problemsOf(file('relayer', address))).toEqual([
+        'accepts.weth-base.payTo is an account of chains.base.relayers. Relayers only hold gas: receive payments with another account.',
+      ]);
+    });
   });
 
   it('report every problem at once', () => {

@@ -14,8 +14,10 @@ import {
   type ChecksTogether,
   type PaymentOption,
 } from '@tollgate/config';
+import { lowerHex } from '@tollgate/protocol';
 import { IsNotEmpty } from 'class-validator';
 
+import { nameInFile, type OptionNames, VARIABLE_NAMES } from './option-names.js';
 import { ContractWalletsEnvironment, DeploymentsEnvironment, RulesEnvironment } from './rules.environment.js';
 import { SettlementEnvironment } from './settlement.environment.js';
 
@@ -78,27 +80,34 @@ export class VerifierEnvironment implements ChecksTogether {
 
   #options: readonly PaymentOption[] | null = null;
 
-  /** What the seller accepts on the chain of this process. */
+  /** What the seller accepts on the chain of this process, with addresses in lower case. */
   get options(): readonly PaymentOption[] {
-    return (this.#options ??= listOptions({ payment: this.payment, acceptance: this.rules, rpc: this.chain }));
+    const listed = () => listOptions({ payment: this.payment, acceptance: this.rules, rpc: this.chain });
+    return (this.#options ??= listed().map((option) => {
+      return { ...option, asset: lowerHex(option.asset), payTo: lowerHex(option.payTo) };
+    }));
   }
+
+  readonly nameOption = (option: PaymentOption): OptionNames =>
+    this.payment.payments === null ? VARIABLE_NAMES : nameInFile(option);
 
   problemsTogether(): string[] {
     return [...this.#problemsOfRelayers(), ...this.#problemsOfBudgets()];
   }
 
   #problemsOfRelayers(): string[] {
-    const { payTo, paymentPolicy } = this.payment;
     const { signers } = this.settlement;
     const problems: string[] = [];
-    if (paymentPolicy === 'receipt' && signers.length > 0) {
+    if (this.payment.paymentPolicy === 'receipt' && signers.length > 0) {
       problems.push(
         'RELAYER_PRIVATE_KEYS needs PAYMENT_POLICY transfer or bound: under receipt, a settlement could be shown again as a proof.',
       );
     }
-    if (signers.some(({ address }) => address.toLowerCase() === payTo.toLowerCase())) {
+    const relayers = new Set(signers.map(({ address }) => lowerHex(address)));
+    for (const option of this.options.filter(({ payTo }) => relayers.has(payTo))) {
+      const names = this.nameOption(option);
       problems.push(
-        'PAY_TO is an account of RELAYER_PRIVATE_KEYS. Relayers only hold gas: receive payments with another account.',
+        `${names.payTo} is an account of ${names.relayers}. Relayers only hold gas: receive payments with another account.`,
       );
     }
     return problems;

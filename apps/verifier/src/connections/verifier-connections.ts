@@ -27,8 +27,7 @@ import { VerifierEnvironment } from '../config/verifier.config.js';
 import { OutboxWatch } from '../metrics/outbox-watch.js';
 import { RelayerTroubles } from '../metrics/relayer-troubles.js';
 import { VerifierMetrics, SettlementMetrics } from '../metrics/verifier-metrics.js';
-import { AskersSettings } from '../settings/askers-settings.js';
-import { TokenDecimals } from '../settings/token-decimals.js';
+import { AskersSettings, type OwnSettings } from '../settings/askers-settings.js';
 
 /** The connections to Redis and the chain; closed after the transport, when every question in flight has its verdict. */
 @Injectable()
@@ -101,11 +100,12 @@ export const provideFrom = <T, Others extends readonly unknown[]>(
 export class VerifierConnectionsModule {
   static forRoot(environment: VerifierEnvironment): DynamicModule {
     const { payment, rules, signedPayments, redis } = environment;
-    const [option] = environment.options;
-    if (option === undefined) throw new TypeError('there is no option');
-    const own = describeSettings({ payment, acceptance: rules, signedPayments, redis }, option);
-    const { asset } = payment.signedAsset;
-    const decimals = payment.assetDecimals;
+    const [first, ...others] = environment.options.map((option): OwnSettings => ({
+      option,
+      name: environment.nameOption(option).option,
+      text: describeSettings({ payment, acceptance: rules, signedPayments, redis }, option),
+    }));
+    if (first === undefined) throw new TypeError('there is no option');
     const providers = [
       { provide: VerifierEnvironment, useValue: environment },
       VerifierMetrics,
@@ -113,14 +113,10 @@ export class VerifierConnectionsModule {
       RelayerTroubles,
       VerifierConnections,
       provideFrom(ChainReader, (_, { chain }) => chain.reader),
-      provideFrom(
-        TokenDecimals,
-        (_, { chain, nowMs }) => new TokenDecimals({ asset, decimals, chain: chain.reader, nowMs }),
-      ),
       {
         provide: AskersSettings,
         inject: [Registry],
-        useFactory: (registry: Registry) => new AskersSettings({ own, registry }),
+        useFactory: (registry: Registry) => new AskersSettings({ own: [first, ...others], registry }),
       },
     ];
     return { module: VerifierConnectionsModule, global: true, providers, exports: providers };

@@ -1,10 +1,14 @@
 import { Logger } from '@nestjs/common';
+import type { PaymentOption } from '@tollgate/config';
 import { COMPARE_SETTINGS, parseQuestion } from '@tollgate/transport';
 import { Registry } from 'prom-client';
 
-import { AskersSettings } from './askers-settings.js';
+import { AskersSettings, type OwnSettings } from './askers-settings.js';
 
 const OWN = 'PAYMENT_POLICY=transfer\nCHAIN_ID=1';
+/** Nothing of it is looked at. */
+const option = (name: string): PaymentOption => ({ name }) as PaymentOption;
+const ONE: OwnSettings = { option: option('default'), name: null, text: OWN };
 
 describe("gateways' settings, compared by a verifier", () => {
   let nowMs: number;
@@ -15,15 +19,15 @@ describe("gateways' settings, compared by a verifier", () => {
   beforeEach(() => {
     nowMs = 0;
     registry = new Registry();
-    askers = new AskersSettings({ own: OWN, registry, nowMs: () => nowMs });
+    askers = new AskersSettings({ own: [ONE], registry, nowMs: () => nowMs });
     errors = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
   });
   afterEach(() => errors.mockRestore());
 
-  const ask = (settings: unknown) => askers.findFault(parseQuestion(COMPARE_SETTINGS, { settings }));
+  const ask = (settings: unknown) => askers.match(parseQuestion(COMPARE_SETTINGS, { settings }).settings);
 
   it('are no fault if they are equal, in any order', () => {
-    expect([ask(OWN), ask('CHAIN_ID=1\nPAYMENT_POLICY=transfer')]).toEqual([null, null]);
+    expect([ask(OWN), ask('CHAIN_ID=1\nPAYMENT_POLICY=transfer')]).toEqual([ONE.option, ONE.option]);
     expect(askers.differences).toEqual([]);
     expect(errors).not.toHaveBeenCalled();
   });
@@ -59,6 +63,45 @@ describe("gateways' settings, compared by a verifier", () => {
     expect(askers.differences).toEqual([[{ setting: 'PAYMENT_POLICY', gateway: 'bound', verifier: 'transfer' }]]);
     nowMs = 60_001;
     expect(askers.differences).toEqual([]);
+  });
+
+  describe('of several options', () => {
+    const textOf = (asset: string, changes: Record<string, string> = {}): string =>
+      Object.entries({ PAYMENT_POLICY: 'transfer', CHAIN_ID: '1', ASSET_ADDRESS: asset, PAY_TO: 'shop', ...changes })
+        .map(([name, value]) => `${name}=${value}`)
+        .join('\n');
+    const usdc: OwnSettings = { option: option('usdc'), name: 'usdc', text: textOf('0xa') };
+    const weth: OwnSettings = { option: option('weth'), name: 'weth', text: textOf('0xb', { PAY_TO: 'vault' }) };
+
+    beforeEach(() => {
+      askers = new AskersSettings({ own: [usdc, weth], registry: new Registry(), nowMs: () => nowMs });
+    });
+
+    it('agree for the option that they are the settings of', () => {
+      expect([ask(usdc.text), ask(weth.text)]).toEqual([usdc.option, weth.option]);
+      expect(askers.differences).toEqual([]);
+    });
+
+    it('differ for the one option of the token that they name, however much differs, and agree for the other', () => {
+      const asked = textOf('0xb', { PAYMENT_POLICY: 'bound' });
+      expect(ask(asked)).toEqual({ outcome: 'unavailable', reason: 'settings_differ', settings: weth.text });
+      expect(ask(usdc.text)).toBe(usdc.option);
+      expect(askers.differences).toEqual([
+        [
+          { option: 'weth', setting: 'PAYMENT_POLICY', gateway: 'bound', verifier: 'transfer' },
+          { option: 'weth', setting: 'PAY_TO', gateway: 'shop', verifier: 'vault' },
+        ],
+      ]);
+      expect(errors.mock.calls).toEqual([[expect.stringContaining('option weth: PAYMENT_POLICY is bound there')]]);
+    });
+
+    it.each([
+      ['for a token of no option', textOf('0xc', { PAY_TO: 'vault' }), 'weth'],
+      ['for a token of another chain', textOf('0xa', { CHAIN_ID: '2' }), 'usdc'],
+    ])('are compared with the option that differs least %s', (_, asked, name) => {
+      const nearest = [usdc, weth].find((own) => own.name === name);
+      expect(ask(asked)).toEqual({ outcome: 'unavailable', reason: 'settings_differ', settings: nearest?.text });
+    });
   });
 
   // Prevents: a writer to the queue fills memory, the log and the metrics with made-up settings.

@@ -21,7 +21,7 @@ import {
 } from '@tollgate/transport';
 
 import { codeOf, SettlementMetrics } from '../metrics/verifier-metrics.js';
-import { AskersSettings } from '../settings/askers-settings.js';
+import { AskedOptions } from '../settings/asked-options.js';
 
 /** Injection token of the `SettlementParts` of this process. */
 export const SETTLEMENT_PARTS = Symbol('settlement-parts');
@@ -100,7 +100,7 @@ export class SettleQueue extends BoundServer implements CustomTransportStrategy,
 export class SettlementController {
   constructor(
     @Inject(SETTLEMENT_PARTS) private readonly parts: SettlementParts,
-    @Inject(AskersSettings) private readonly askers: AskersSettings,
+    @Inject(AskedOptions) private readonly asked: AskedOptions,
     @Inject(SettlementMetrics) private readonly metrics: SettlementMetrics,
   ) {}
 
@@ -109,7 +109,7 @@ export class SettlementController {
     @Payload() question: QuestionOf<typeof SETTLE_SIGNED_PAYMENT>,
     @Ctx() { questionId, relayer, released }: SettleContext,
   ): Promise<SettlementResult> {
-    const fault = this.askers.findFault(question);
+    const fault = this.asked.findFault(question, question.terms.asset);
     if (fault !== null) return fault;
     const result = await settle(this.parts, relayer, { ...question, questionId }, released);
     this.metrics.answers.inc({ outcome: result.outcome, failure: codeOf(result) });

@@ -16,7 +16,7 @@ import {
   Simulation,
   Strikes,
 } from '@tollgate/settlement';
-import { AcceptedAssets, Deployments } from '@tollgate/verification';
+import { AcceptedAssets, Deployments, SellerTerms } from '@tollgate/verification';
 import { Registry } from 'prom-client';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
@@ -53,6 +53,7 @@ export class SettlementService {
   constructor(
     @Inject(VerifierEnvironment) environment: VerifierEnvironment,
     @Inject(VerifierConnections) { chain: { batcher, reader }, ledger, refundLog, nowMs }: VerifierConnections,
+    @Inject(SellerTerms) terms: SellerTerms,
     @Inject(AcceptedAssets) assets: AcceptedAssets,
     @Inject(FeeQuotes) fees: FeeQuotes,
     @Inject(Deployments) deployments: Deployments,
@@ -97,7 +98,7 @@ export class SettlementService {
       }),
       records: new SettlementRecords(this.#redis),
       strikes: new Strikes(this.#redis),
-      refunds: { payTo: payment.payTo.toLowerCase(), ledger, refundLog },
+      refunds: { terms, ledger, refundLog },
       chain: { batcher, reader },
       leastValidityMs: settlement.settleLeastValiditySeconds * 1000,
       waitMs: settlement.settleWaitMs,

@@ -1,6 +1,7 @@
 import { Controller, Inject, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { SampledLogger } from '@tollgate/common';
+import type { PaymentOption } from '@tollgate/config';
 import { nonceOf, payerOf, type SignedPayment } from '@tollgate/protocol';
 import {
   Answers,
@@ -18,9 +19,10 @@ import {
 } from '@tollgate/transport';
 import { ContractSignatures, PaidLocks, PaymentVerifier, SignedPaymentVerifier } from '@tollgate/verification';
 
+import { VerifierEnvironment } from '../config/verifier.config.js';
 import { codeOf, VerifierMetrics } from '../metrics/verifier-metrics.js';
-import { AskersSettings } from '../settings/askers-settings.js';
-import { TokenDomains } from '../settings/token-domains.js';
+import { AskedOptions } from '../settings/asked-options.js';
+import { TokenComparison } from '../settings/token-comparison.js';
 
 @Controller()
 export class VerificationController implements OnApplicationShutdown {
@@ -28,32 +30,33 @@ export class VerificationController implements OnApplicationShutdown {
   readonly #refusals = new SampledLogger('Verification');
 
   constructor(
+    @Inject(VerifierEnvironment) private readonly environment: VerifierEnvironment,
     @Inject(PaymentVerifier) private readonly verifier: PaymentVerifier,
     @Inject(SignedPaymentVerifier) private readonly signedVerifier: SignedPaymentVerifier,
     @Inject(ContractSignatures) private readonly contractSignatures: ContractSignatures,
     @Inject(PaidLocks) private readonly paidLocks: PaidLocks,
-    @Inject(AskersSettings) private readonly askers: AskersSettings,
-    @Inject(TokenDomains) private readonly domains: TokenDomains,
+    @Inject(AskedOptions) private readonly asked: AskedOptions,
+    @Inject(TokenComparison) private readonly tokens: TokenComparison,
     @Inject(VerifierMetrics) private readonly metrics: VerifierMetrics,
   ) {}
 
   @Answers(VERIFY_PAYMENT)
   async verify(@Payload() request: QuestionOf<typeof VERIFY_PAYMENT>): Promise<VerifyPaymentVerdict> {
     const startedAtMs = performance.now();
-    const fault = this.askers.findFault(request);
-    const verdict = fault ?? (await this.verifier.verify(request));
+    const option = this.asked.find(request, request.asset);
+    const verdict = 'outcome' in option ? option : await this.verifier.verify(request);
     this.#count('transaction', verdict, startedAtMs);
-    if (fault === null) this.#log({ txHash: request.txHash }, verdict, request);
+    if (!('outcome' in option)) this.#log(option, { txHash: request.txHash }, verdict, request);
     return verdict;
   }
 
   @Answers(VERIFY_SIGNED_PAYMENT)
   async verifySigned(@Payload() request: QuestionOf<typeof VERIFY_SIGNED_PAYMENT>): Promise<SignedPaymentVerdict> {
     const startedAtMs = performance.now();
-    const fault = this.askers.findFault(request);
-    const verdict = fault ?? (await this.signedVerifier.verify(request));
+    const option = this.asked.find(request, request.terms.asset);
+    const verdict = 'outcome' in option ? option : await this.signedVerifier.verify(request);
     this.#count(request.payment.kind, verdict, startedAtMs);
-    if (fault === null) this.#log(nameSignedPayment(request.payment), verdict, request);
+    if (!('outcome' in option)) this.#log(option, nameSignedPayment(request.payment), verdict, request);
     return verdict;
   }
 
@@ -61,23 +64,20 @@ export class VerificationController implements OnApplicationShutdown {
   async verifyContractSignature(
     @Payload() request: QuestionOf<typeof VERIFY_CONTRACT_SIGNATURE>,
   ): Promise<ContractSignatureVerdict> {
-    return this.askers.findFault(request) ?? this.contractSignatures.verify(request);
+    return this.asked.findFault(request) ?? this.contractSignatures.verify(request);
   }
 
   @Answers(VERIFY_LOCK)
   async verifyLock(@Payload() request: QuestionOf<typeof VERIFY_LOCK>): Promise<LockVerdict> {
-    return this.askers.findFault(request) ?? this.paidLocks.verify(request);
+    return this.asked.findFault(request, request.asset) ?? this.paidLocks.verify(request);
   }
 
   @Answers(COMPARE_SETTINGS)
   compareSettings(@Payload() question: QuestionOf<typeof COMPARE_SETTINGS>): SettingsComparison {
-    const { takesAuthorizations } = this.domains;
-    return (
-      this.askers.findFault(question) ?? {
-        outcome: 'agreed',
-        ...(takesAuthorizations !== undefined && { takesAuthorizations }),
-      }
-    );
+    const option = this.asked.find(question);
+    if ('outcome' in option) return option;
+    const takesAuthorizations = this.tokens.takesAuthorizations(option);
+    return { outcome: 'agreed', ...(takesAuthorizations !== undefined && { takesAuthorizations }) };
   }
 
   onApplicationShutdown(): void {
@@ -94,18 +94,21 @@ export class VerificationController implements OnApplicationShutdown {
   }
 
   #log(
+    option: PaymentOption,
     payment: Record<string, string>,
     verdict: VerifyPaymentVerdict | SignedPaymentVerdict,
     { requestId, clientAddress: client }: { requestId: string; clientAddress: string },
   ): void {
     const { outcome } = verdict;
+    const { option: name } = this.environment.nameOption(option);
+    const shown = { ...(name !== null && { option: name }), ...payment };
     if (outcome !== 'refused' && outcome !== 'unavailable') {
-      this.#logger.debug({ requestId, msg: `payment ${outcome}`, ...payment });
+      this.#logger.debug({ requestId, msg: `payment ${outcome}`, ...shown });
       return;
     }
     const failure = codeOf(verdict);
     const msg = outcome === 'refused' ? 'payment refused' : 'payment not judged';
-    this.#refusals.log({ client, reason: failure }, { requestId, msg, ...payment, failure });
+    this.#refusals.log({ client, reason: failure }, { requestId, msg, ...shown, failure });
   }
 }
 

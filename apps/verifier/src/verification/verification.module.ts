@@ -11,8 +11,8 @@ import {
   Deployments,
   PaidLocks,
   PaymentVerifier,
+  SellerTerms,
   SignedPaymentVerifier,
-  type VerifierTerms,
   WaitingRoom,
   WalletCheck,
 } from '@tollgate/verification';
@@ -21,7 +21,9 @@ import { Registry } from 'prom-client';
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { provideFrom, VerifierConnections } from '../connections/verifier-connections.js';
 import { countBurntGas, observeContractWallets, observeQueues } from '../metrics/observe-queues.js';
-import { TokenDomains } from '../settings/token-domains.js';
+import { AskedOptions } from '../settings/asked-options.js';
+import { AskersSettings } from '../settings/askers-settings.js';
+import { TokenComparison } from '../settings/token-comparison.js';
 import { VerificationController } from './verification.controller.js';
 
 /** Takes the questions of the verify queue. */
@@ -58,16 +60,21 @@ import { VerificationController } from './verification.controller.js';
           bytesPerMinute: rules.longAnswerBytesPerMinute,
         }),
     ),
+    provideFrom(SellerTerms, ({ payment, options }) => new SellerTerms(payment.chainId, options)),
+    provideFrom(AcceptedAssets, ({ payment, signedPayments, options }) => {
+      const own = options.map(({ asset, domainName: name, domainVersion: version }) => ({ asset, name, version }));
+      return new AcceptedAssets(payment.chainId, [...signedPayments.assets, ...own]);
+    }),
     provideFrom(
+      TokenComparison,
+      ({ options, nameOption }, { chain, nowMs }, assets) =>
+        new TokenComparison({ options, nameOption, assets, chain: chain.reader, nowMs }),
       AcceptedAssets,
-      ({ payment, signedPayments }) =>
-        new AcceptedAssets(payment.chainId, [...signedPayments.assets, payment.signedAsset]),
     ),
     provideFrom(
-      TokenDomains,
-      ({ payment }, { chain, nowMs }, assets) =>
-        new TokenDomains({ asset: payment.signedAsset.asset, assets, chain: chain.reader, nowMs }),
-      AcceptedAssets,
+      AskedOptions,
+      ({ options }, _, askers, tokens) => new AskedOptions({ options, askers, tokens }),
+      ...([AskersSettings, TokenComparison] as const),
     ),
     provideFrom(
       FeeQuotes,
@@ -89,14 +96,14 @@ import { VerificationController } from './verification.controller.js';
     ),
     provideFrom(
       Deployments,
-      ({ payment, signedPayments, deployments }) =>
+      ({ options, signedPayments, deployments }, _, terms) =>
         new Deployments({
           factories: listFactories(signedPayments.factories),
-          payTo: lowerHex(payment.payTo),
-          asset: payment.signedAsset.asset,
+          terms,
           gasCap: deployments.deployGasCap,
-          mostCost: deployments.mostCost(payment.assetDecimals),
+          mostCost: deployments.mostCost(options),
         }),
+      SellerTerms,
     ),
     provideFrom(
       ContractSignatures,
@@ -106,18 +113,20 @@ import { VerificationController } from './verification.controller.js';
     ),
     provideFrom(
       PaidLocks,
-      ({ payment }, { chain, nowMs }, shares) =>
-        new PaidLocks({ terms: termsOf(payment), chain: chain.reader, shares, nowMs }),
-      ClientShares,
+      (_, { chain, nowMs }, terms, shares) => new PaidLocks({ terms, chain: chain.reader, shares, nowMs }),
+      ...([SellerTerms, ClientShares] as const),
     ),
-    provideFrom(PaymentVerifier, createVerifier, WaitingRoom, ClientShares),
+    provideFrom(PaymentVerifier, createVerifier, ...([SellerTerms, WaitingRoom, ClientShares] as const)),
     provideFrom(
       SignedPaymentVerifier,
       createSignedVerifier,
-      ...([WaitingRoom, ClientShares, AcceptedAssets, FeeQuotes, ContractWallets, Deployments] as const),
+      ...([SellerTerms, WaitingRoom, ClientShares, AcceptedAssets, FeeQuotes, ContractWallets, Deployments] as const),
     ),
   ],
-  exports: [AcceptedAssets, ContractWallets, Deployments, FeeQuotes, RequestReplyServer, TokenDomains],
+  exports: [
+    ...[AcceptedAssets, AskedOptions, ContractWallets, Deployments, FeeQuotes],
+    ...[RequestReplyServer, SellerTerms, TokenComparison],
+  ],
 })
 export class VerificationModule {
   constructor(
@@ -136,18 +145,15 @@ export class VerificationModule {
   }
 }
 
-function termsOf({ chainId, assetAddress, payTo }: VerifierEnvironment['payment']): VerifierTerms {
-  return { chainId, asset: assetAddress.toLowerCase(), payTo: payTo.toLowerCase() };
-}
-
 function createVerifier(
   { payment, rules }: VerifierEnvironment,
   { ledger, refundLog, chain: { reader: chain } }: VerifierConnections,
+  terms: SellerTerms,
   waitingRoom: WaitingRoom,
   shares: ClientShares,
 ): PaymentVerifier {
   return new PaymentVerifier({
-    terms: termsOf(payment),
+    terms,
     rules: {
       policy: payment.paymentPolicy,
       confirmations: rules.confirmations,
@@ -166,6 +172,7 @@ function createVerifier(
 function createSignedVerifier(
   { payment, rules, settlement }: VerifierEnvironment,
   { ledgerRedis, ledger, refundLog, chain: { reader: chain }, nowMs }: VerifierConnections,
+  terms: SellerTerms,
   waitingRoom: WaitingRoom,
   shares: ClientShares,
   assets: AcceptedAssets,
@@ -190,7 +197,7 @@ function createSignedVerifier(
     },
     readRelayers: async () => new Set(await listRelayers()),
     underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) }),
-    payTo: payment.payTo.toLowerCase(),
+    terms,
     assets,
     chain,
     ledger,

@@ -129,7 +129,7 @@ describe('the tables of refunds', () => {
   it('take what arrived once of ten refunds that are asked for at once, and have none of the others', async () => {
     const settings = {
       asset: ASSET,
-      payTo: PAY_TO,
+      recipients: [PAY_TO],
       decimals: 6,
       caps: NO_CAPS,
       approvalAbove: null,

@@ -31,6 +31,7 @@ describe('a payments file', () => {
     const chain = expect.objectContaining({ name: 'base', id: 8453, network: 'base' }) as unknown;
     expect(options[0]).toEqual({
       name: 'one',
+      entry: 'one',
       chain,
       payTo: SHOP.toLowerCase(),
       asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
@@ -81,6 +82,21 @@ accepts:
       ['usdc-base', 8453, '1', null],
     ]);
     expect(chains.map(({ name }) => name)).toEqual(['sei', 'base']);
+  });
+
+  it('takes several recipients of one token as options of their own', () => {
+    const other = `0x${'6b'.repeat(20)}`;
+    const { options } = parsePayments(optionOf(`payTo: ['${SHOP}', '\${OTHER}']`), { OTHER: other });
+    expect(options.map(({ name, entry, payTo }) => [name, entry, payTo])).toEqual([
+      ['one', 'one', SHOP.toLowerCase()],
+      [`one ${other}`, 'one', other],
+    ]);
+    expect(problemsOf(optionOf(`payTo: ['${SHOP}', '${SHOP.toLowerCase()}']`))).toEqual([
+      expect.stringMatching(/^accepts\.one\.payTo \(line \d\): lists an account twice\.$/),
+    ]);
+    expect(problemsOf(optionOf('payTo: []'))).toEqual([
+      expect.stringMatching(/must be an address in quotes, or a list/),
+    ]);
   });
 
   it.each([
@@ -134,6 +150,19 @@ accepts:
       expect(problems).not.toEqual([]);
       expect(problems.join()).not.toContain(secret);
     }
+  });
+
+  it("is refused for another option's token as the recipient, on the chain of that token", () => {
+    const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913';
+    const text = `chains: { base: , sei: }
+accepts:
+  usdc-base: { chain: base, token: USDC, payTo: '${WETH}' }
+  weth-base: { chain: base, token: '${WETH}', decimals: 18, payTo: '${SHOP}' }
+  usdc-sei: { chain: sei, token: USDC, payTo: '${usdc}' }
+`;
+    expect(problemsOf(text)).toEqual([
+      'accepts.usdc-base.payTo (line 3): is the token of "weth-base", so payments to it would be lost.',
+    ]);
   });
 
   it('is refused for two options of one token, two names of one chain or network, and a chain that nothing knows', () => {

@@ -20,9 +20,9 @@ export function parsePayments(text: string, env: Env): Payments {
   const problems: FileProblem[] = [];
   const { chains, accepts } = readSections(yaml.value, problems);
   const named = readChains(chains, problems);
-  const read = Object.entries(accepts).map(([name, entry]) => readOption(name, entry, { named, env }, problems));
-  const options = read.filter((option) => option !== null);
+  const options = Object.entries(accepts).flatMap(([name, entry]) => readOption(name, entry, { named, env }, problems));
   reportEqualOptions(options, problems);
+  reportTokensAsRecipients(options, problems);
   if (problems.length > 0) throw new ConfigurationError(describeProblems(yaml, problems));
   return { chains: [...new Set(options.map(({ chain }) => chain))], options };
 }
@@ -92,14 +92,12 @@ function readChain(name: string, entry: unknown, place: Place, problems: FilePro
     network,
     explorer: explorer ?? known?.explorer ?? null,
     confirmations,
-    rpc: listUrls(rpc),
-    reconcileRpc: listUrls(reconcileRpc),
+    rpc: listOf(rpc),
+    reconcileRpc: listOf(reconcileRpc),
     reconcileConfirmations: reconcileConfirmations ?? null,
     relayers: relayers ?? null,
   };
 }
-
-const listUrls = (given: string | string[]): string[] => (typeof given === 'string' ? [given] : given);
 
 interface OptionContext {
   readonly named: ReadonlyMap<string, PaymentChain | null>;
@@ -111,12 +109,12 @@ function readOption(
   entry: unknown,
   { named, env }: OptionContext,
   problems: FileProblem[],
-): PaymentOption | null {
+): PaymentOption[] {
   const place = ['accepts', name];
   const before = problems.length;
   if (!isRecord(entry)) {
     problems.push({ place, message: 'must be an option: chain, token, payTo' });
-    return null;
+    return [];
   }
   const parsed = parseEntry(OptionEntry, entry, place, problems);
   const { description, faulty } = parsed;
@@ -125,14 +123,22 @@ function readOption(
     const hint = hintAt(description.chain, [...named.keys()], 'chains');
     problems.push({ place: [...place, 'chain'], message: `names no chain of this file; ${hint}` });
   }
-  const payTo = faulty.has('payTo') ? null : readAddress(description.payTo, [...place, 'payTo'], env, problems);
-  if (chain === undefined || chain === null || faulty.has('token')) return null;
+  const at = [...place, 'payTo'];
+  const written = faulty.has('payTo') ? [] : listOf(description.payTo);
+  const recipients = written.flatMap((text) => readAddress(text, at, env, problems) ?? []);
+  if (new Set(recipients).size < recipients.length) problems.push({ place: at, message: 'lists an account twice' });
+  if (chain === undefined || chain === null || faulty.has('token')) return [];
   const token = readToken(parsed, chain, env, problems);
-  if (token !== null && payTo === token.asset)
-    problems.push({ place: [...place, 'payTo'], message: 'is the token itself, so payments to it would be lost' });
-  if (token === null || payTo === null || problems.length > before) return null;
-  return { name, chain, ...token, payTo, rate: description.rate, methods: description.methods ?? null };
+  if (token === null || problems.length > before) return [];
+  const { rate, methods = null } = description;
+  return recipients.map((payTo, index) => {
+    const ownName = index === 0 ? name : `${name} ${payTo}`;
+    return { name: ownName, entry: name, chain, ...token, payTo, rate, methods };
+  });
 }
+
+const listOf = (texts: string | readonly string[] = []): readonly string[] =>
+  typeof texts === 'string' ? [texts] : texts;
 
 type Token = Pick<PaymentOption, 'asset' | 'symbol' | 'decimals' | 'domainName' | 'domainVersion'>;
 
@@ -192,10 +198,24 @@ function readAddress(text: string, place: Place, env: Env, problems: FileProblem
   return null;
 }
 
+/** What is paid to a token's contract is lost. */
+function reportTokensAsRecipients(options: readonly PaymentOption[], problems: FileProblem[]): void {
+  for (const { entry, chain, asset, payTo } of options) {
+    const token = options.find((other) => other.chain.id === chain.id && other.asset === payTo);
+    if (token === undefined) continue;
+    const which = token.asset === asset ? 'the token itself' : `the token of "${token.name}"`;
+    problems.push({
+      place: ['accepts', entry, 'payTo'],
+      message: `is ${which}, so payments to it would be lost`,
+    });
+  }
+}
+
 /** A payment of one would be a payment of the other. */
 function reportEqualOptions(options: readonly PaymentOption[], problems: FileProblem[]): void {
-  options.forEach(({ name, chain, asset }, index) => {
-    const same = options.slice(0, index).find((other) => other.asset === asset && other.chain.id === chain.id);
+  const first = options.filter(({ name, entry }) => name === entry);
+  first.forEach(({ name, chain, asset }, index) => {
+    const same = first.slice(0, index).find((other) => other.asset === asset && other.chain.id === chain.id);
     if (same) problems.push({ place: ['accepts', name], message: `is the same token and chain as "${same.name}"` });
   });
 }

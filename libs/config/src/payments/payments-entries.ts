@@ -14,13 +14,11 @@ import {
 
 const text = { message: '$property must be text' };
 
-function IsTextOrTexts(): PropertyDecorator {
+function IsTextOrTexts(message: string, least = 1): PropertyDecorator {
   const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-  const validate = (value: unknown): boolean => isText(value) || (Array.isArray(value) && value.every(isText));
-  return ValidateBy(
-    { name: 'isTextOrTexts', validator: { validate } },
-    { message: '$property must be a URL or a list of URLs' },
-  );
+  const validate = (value: unknown): boolean =>
+    isText(value) || (Array.isArray(value) && value.length >= least && value.every(isText));
+  return ValidateBy({ name: 'isTextOrTexts', validator: { validate } }, { message });
 }
 
 /** One chain of the payments file. Every field is checked; the initialisers are the defaults. */
@@ -34,8 +32,9 @@ export class ChainEntry {
   @Matches(/^[\x21-\x7e]{1,64}$/, { message: 'network must be 1 to 64 visible characters' })
   network?: string;
 
-  @IsTextOrTexts()
-  rpc: string | string[] = [];
+  @IsOptional()
+  @IsTextOrTexts('rpc must be a URL or a list of URLs')
+  rpc?: string | string[];
 
   @IsInt({ message: 'confirmations must be a whole number of blocks' })
   @Min(1, { message: 'confirmations must be at least $constraint1' })
@@ -44,7 +43,7 @@ export class ChainEntry {
 
   /** For the bookkeeper, in place of `rpc`; an empty list: the book is not compared with this chain. */
   @IsOptional()
-  @IsTextOrTexts()
+  @IsTextOrTexts('reconcileRpc must be a URL, or a list of URLs', 0)
   reconcileRpc?: string | string[];
 
   @IsOptional()
@@ -79,8 +78,8 @@ export class OptionEntry {
   @IsString({ message: 'token must be a symbol such as USDC, or an address in quotes' })
   token!: string;
 
-  @IsString({ message: 'payTo must be an address in quotes' })
-  payTo!: string;
+  @IsTextOrTexts('payTo must be an address in quotes, or a list of them')
+  payTo!: string | string[];
 
   @IsOptional()
   @IsInt({ message: 'decimals must be a whole number' })

@@ -27,7 +27,10 @@ export interface PaymentChain {
 
 /** What a seller accepts: a token on a chain, paid to an account. */
 export interface PaymentOption {
+  /** Of an entry with several recipients, the first has the entry's name, and each further one a name of its own. */
   readonly name: string;
+  /** The name of its entry, by which routes accept it. */
+  readonly entry: string;
   readonly chain: PaymentChain;
   /** The token's contract. */
   readonly asset: Hex;
@@ -71,5 +74,5 @@ export function listOptions(environments: PaymentsEnvironments): readonly Paymen
   const token = { asset: payment.assetAddress, symbol, decimals, domainName, domainVersion: payment.assetVersion };
   const compared = { reconcileRpc: reconcile?.reconcileRpcUrl ?? [], reconcileConfirmations: null };
   const chain = { name, id, network, confirmations, ...connection, ...compared };
-  return [{ name, chain, ...token, payTo, rate: '1', methods: null }];
+  return [{ name, entry: name, chain, ...token, payTo, rate: '1', methods: null }];
 }

@@ -27,6 +27,13 @@ export type SettingsComparison = z.output<typeof settingsComparison>;
 
 export type SettingsDiffer = z.output<typeof unavailable> & { reason: 'settings_differ' };
 
+/**
+ * The reason of each answer about an option whose token has other decimals than the settings say. It is no agreement on
+ * the settings: the option must not be offered.
+ */
+export const ASSET_DECIMALS_DIFFER = 'asset_decimals_differ';
+export type OptionUnready = z.output<typeof unavailable> & { reason: typeof ASSET_DECIMALS_DIFFER };
+
 /** True for the answer of a verifier whose payment settings differ from the asker's. */
 export function isSettingsDiffer(answer: { outcome: string }): answer is SettingsDiffer {
   return 'reason' in answer && answer.reason === 'settings_differ';

@@ -1,6 +1,12 @@
 import { listFactories, planTransfer, readPayerSignature } from '@tollgate/chain';
 import { DEFAULT_LANE_SETTINGS } from '@tollgate/journal';
-import { quoteFees, type Hex, type SignedAuthorization, type TransferAuthorization } from '@tollgate/protocol';
+import {
+  lowerHex,
+  quoteFees,
+  type Hex,
+  type SignedAuthorization,
+  type TransferAuthorization,
+} from '@tollgate/protocol';
 import { encodeSettlementJob, parseSettlementJob, type PaymentEntry } from '@tollgate/settlement';
 import {
   concatHex,
@@ -23,6 +29,7 @@ import {
 } from '../../../../tools/devnet/wallets/coinbase-wallet.js';
 import { randomNonce, submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
+import { SellerTerms } from '../seller-terms.js';
 import type { DeploymentSettings } from './deployments.js';
 
 const { parts, payer, asset, ask, createAuthorization, createDeployments, signPayment } = useSignedPaymentVerifier();
@@ -227,12 +234,17 @@ describe('verifying a payment of a wallet that a known factory deploys', () => {
   it("deploys no wallet for another seller's sale, nor for one in another token", async () => {
     const { payment, wallet } = await createPayment();
     const stranger: Hex = `0x${'ee'.repeat(20)}`;
-    for (const rules of [known({ payTo: stranger }), known({ asset: stranger }), known({ gasCap: 0 })]) {
+    const payTo = lowerHex(parts().devnet.payTo);
+    const others = [
+      { asset: asset(), payTo: stranger },
+      { asset: stranger, payTo },
+    ].map((option) => ({ terms: new SellerTerms(1328, [option]) }));
+    for (const rules of [...others.map(known), known({ gasCap: 0 })]) {
       expect(await ask(payment, { rules })).toEqual(refused('factory_not_allowed', wallet.address));
     }
     // Once it is deployed it pays others too.
     await sendTransaction(parts().devnet, { to: COINBASE_FACTORY, data: wallet.deploy });
-    expect(await ask(payment, { rules: known({ payTo: stranger }) })).toMatchObject({ outcome: 'claimed' });
+    expect(await ask(payment, { rules: known(others[0]) })).toMatchObject({ outcome: 'claimed' });
   });
 
   it('deploys no wallet whose gas could cost more than the set multiple of the price', async () => {
@@ -241,9 +253,10 @@ describe('verifying a payment of a wallet that a known factory deploys', () => {
     // At this price of a coin the gas costs exactly ten times the price of the sale, rounded up.
     const costWei = 1_000_000n * fee;
     const coinsBaseUnits = (10n * PRICE * 10n ** 36n) / costWei;
-    const tooCostly = known({ mostCost: { coinsBaseUnits: 2n * coinsBaseUnits, multiple: 10 } });
+    const mostCost = (coins: bigint) => new Map([[asset(), { coinsBaseUnits: coins, multiple: 10 }]]);
+    const tooCostly = known({ mostCost: mostCost(2n * coinsBaseUnits) });
     expect(await ask(payment, { rules: tooCostly })).toEqual(refused('deployment_too_costly', wallet.address));
-    const worth = known({ mostCost: { coinsBaseUnits: coinsBaseUnits / 2n, multiple: 10 } });
+    const worth = known({ mostCost: mostCost(coinsBaseUnits / 2n) });
     expect(await ask(payment, { rules: worth })).toMatchObject({ outcome: 'claimed' });
   });
 });

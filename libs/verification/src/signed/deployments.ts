@@ -2,15 +2,16 @@ import { NO_FACTORIES, type WalletFactories } from '@tollgate/chain';
 import type { DynamicFees, Hex } from '@tollgate/protocol';
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
+import type { SellerTerms } from '../seller-terms.js';
+
 export interface DeploymentSettings {
   factories: WalletFactories;
-  /** Whose sales wallets are deployed for, and the token of its prices, in lower case. */
-  payTo: Hex;
-  asset: Hex;
+  /** Whose sales wallets are deployed for. */
+  terms: Pick<SellerTerms, 'isOption'>;
   /** The most gas that one transaction with a deployment may take; 0: no wallet is deployed. */
   gasCap: number;
-  /** What a deployment may cost; null: the hourly budget alone bounds it. */
-  mostCost: MostCost | null;
+  /** What a deployment may cost, by the token of the sale; null: the hourly budget alone bounds it. */
+  mostCost: ReadonlyMap<Hex, MostCost> | null;
 }
 
 export interface MostCost {
@@ -33,19 +34,19 @@ export class Deployments {
 
   /** The factories that may be called for a sale: none for other sellers', who would not pay for the gas. */
   factoriesFor({ payTo, asset }: Pick<SignedPaymentTerms, 'payTo' | 'asset'>): WalletFactories {
-    const { settings } = this;
-    const isOwnSale = payTo === settings.payTo && asset === settings.asset;
-    return isOwnSale && settings.gasCap > 0 ? settings.factories : NO_FACTORIES;
+    const { terms, factories, gasCap } = this.settings;
+    return gasCap > 0 && terms.isOption({ asset, payTo }) ? factories : NO_FACTORIES;
   }
 
   /** Whether all the gas that a deployment may take costs no more than the sale allows. `fees` null: above their caps. */
-  isWorth(priceBaseUnits: string, fees: Pick<DynamicFees, 'maxFeePerGas'> | null): boolean {
-    const { mostCost, gasCap } = this.settings;
-    if (mostCost === null) return true;
-    if (fees === null) return false;
-    const costWei = BigInt(gasCap) * fees.maxFeePerGas;
-    return (
-      costWei * mostCost.coinsBaseUnits <= BigInt(mostCost.multiple) * BigInt(priceBaseUnits) * WEI_PER_COIN * COINS
-    );
+  isWorth(
+    { asset, priceBaseUnits }: Pick<SignedPaymentTerms, 'asset' | 'priceBaseUnits'>,
+    fees: Pick<DynamicFees, 'maxFeePerGas'> | null,
+  ): boolean {
+    if (this.settings.mostCost === null) return true;
+    const most = this.settings.mostCost.get(asset);
+    if (most === undefined || fees === null) return false;
+    const costWei = BigInt(this.settings.gasCap) * fees.maxFeePerGas;
+    return costWei * most.coinsBaseUnits <= BigInt(most.multiple) * BigInt(priceBaseUnits) * WEI_PER_COIN * COINS;
   }
 }

@@ -55,7 +55,7 @@ export async function judgeSignedPayment(
     await assertNotBarred(barring);
     if (isWallet) {
       const { payerCode } = view;
-      await rules.wallets.assertAccepted({ payerCode, factory, priceBaseUnits, settlement, place }, judged);
+      await rules.wallets.assertAccepted({ payerCode, factory, terms, settlement, place }, judged);
     }
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;

@@ -1,6 +1,7 @@
 import { type CallPlace, type ChainReader, type FeeQuotes, type TriedCall } from '@tollgate/chain';
 import { keccak256Hex } from '@tollgate/crypto';
 import type { QuotedFees, Hex, PaymentFailure } from '@tollgate/protocol';
+import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import type { LookUps } from '../limits/client-shares.js';
 import { NotJudged, PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
@@ -38,7 +39,7 @@ export interface WalletPayment {
   payerCode: Hex;
   /** The contract that then deploys it. */
   factory: Hex | null;
-  priceBaseUnits: string;
+  terms: Pick<SignedPaymentTerms, 'asset' | 'priceBaseUnits'>;
   settlement: TriedCall;
   /** Where its simulation has succeeded. */
   place: CallPlace;
@@ -68,7 +69,7 @@ export class WalletCheck {
       throw notJudged(refusal, 'The gas budget of contract wallets is held by payments in flight. Retry later.');
     if (refusal !== null) throw new PaymentRefused(refusal);
     const fees = await this.options.fees.read();
-    if (code.budget === 'deployments' && !this.options.deployments.isWorth(payment.priceBaseUnits, fees))
+    if (code.budget === 'deployments' && !this.options.deployments.isWorth(payment.terms, fees))
       throw new PaymentRefused('deployment_too_costly');
     asked.lookUps.assertLeft();
     if (!(await this.#succeeds(payment, fees, asked))) throw new PaymentRefused('simulation_failed');

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
-import { lockOf, type Hex } from '@tollgate/protocol';
+import { lockOf, lowerHex, type Hex } from '@tollgate/protocol';
 import type { VerifyLockRequest } from '@tollgate/transport';
 
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 import { ClientShares } from '../limits/client-shares.js';
+import { SellerTerms } from '../seller-terms.js';
 import { PaidLocks } from './paid-locks.js';
 
 const { parts } = usePaymentVerifier();
@@ -14,7 +15,7 @@ const reference = 'the reference of a ticket';
 function createLocks(share = {}): PaidLocks {
   const { devnet, chain, ledger } = parts();
   return new PaidLocks({
-    terms: { chainId: 1328, asset: devnet.asset.toLowerCase(), payTo: devnet.payTo.toLowerCase() },
+    terms: new SellerTerms(1328, [{ asset: lowerHex(devnet.asset), payTo: lowerHex(devnet.payTo) }]),
     chain,
     nowMs: () => ledger.nowMs(),
     shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share }),

@@ -4,11 +4,11 @@ import type { LockVerdict, VerifyLockRequest } from '@tollgate/transport';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import { explainSilence, PaymentRefused } from '../refusals.js';
+import type { SellerTerms } from '../seller-terms.js';
 import { findPayments, pairHashLocks } from './find-payments.js';
-import { isAgreed, type VerifierTerms } from './payment-verifier.js';
 
 export interface PaidLocksOptions {
-  terms: VerifierTerms;
+  terms: SellerTerms;
   chain: Pick<ChainReader, 'readTransaction'>;
   shares: ClientShares;
   /** Returns the time of Redis's clock. */
@@ -25,7 +25,7 @@ export class PaidLocks {
   /** Never throws because of a transaction or the chain. */
   async verify(request: VerifyLockRequest): Promise<LockVerdict> {
     const { terms, shares, nowMs } = this.options;
-    if (!isAgreed(terms, request)) return { outcome: 'unavailable', reason: 'settings_differ' };
+    if (!terms.include(request)) return { outcome: 'unavailable', reason: 'settings_differ' };
     if (request.deadlineMs <= nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
     const lookUps = shares.begin(request.clientAddress);
     const verdict = await this.#look(request, lookUps);

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 
 import { bundleCalls, planTransfer, splitSignature } from '@tollgate/chain';
 import { hashRetryKey } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { lowerHex, type Hex } from '@tollgate/protocol';
 
 import { mineReceiptBomb } from '../../../../tools/devnet/chain/mine-receipt-bomb.js';
 import { signAuthorization } from '../../../../tools/devnet/chain/sign-authorization.js';
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
-import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
+import { OTHER_PAY_TO, PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 
 const { parts, payer, ask, createVerifier, refusals } = usePaymentVerifier();
 
@@ -61,6 +61,16 @@ describe('a transaction that is not a payment', () => {
     const [txHash, verifier] = [await pay(PRICE - 1n), createVerifier()];
     expect(await ask(txHash, { verifier })).toEqual(refused('amount_too_low'));
     const request = { priceBaseUnits: String(PRICE - 1n) };
+    expect(await ask(txHash, { verifier, request })).toEqual(claimed);
+  });
+
+  // Prevents: a payment in one token is refused for a minute because it was first shown as one in another.
+  it('is looked up again as a payment in another token', async () => {
+    const { devnet, otherToken } = parts();
+    const payment = { token: otherToken, to: OTHER_PAY_TO, amountBaseUnits: PRICE };
+    const [txHash, verifier] = [await transferTokens(devnet, payment), createVerifier()];
+    expect(await ask(txHash, { verifier })).toEqual(refused('transfer_missing'));
+    const request = { asset: lowerHex(otherToken), payTo: OTHER_PAY_TO };
     expect(await ask(txHash, { verifier, request })).toEqual(claimed);
   });
 

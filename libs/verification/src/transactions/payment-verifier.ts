@@ -1,6 +1,6 @@
 import { type ChainReader, ReceiptTooLargeError, ShortMemory, type Sighting } from '@tollgate/chain';
 import { hashRetryKey, isSignedId, locatePayment, type ClaimResult, type Ledger } from '@tollgate/ledger';
-import type { Hex, PaymentFailure } from '@tollgate/protocol';
+import type { PaymentFailure } from '@tollgate/protocol';
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/transport';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
@@ -13,6 +13,7 @@ import {
   PaymentRefused,
   RETRY_AFTER_MS,
 } from '../refusals.js';
+import type { SellerTerms } from '../seller-terms.js';
 import {
   isConfirmed,
   judgePayment,
@@ -21,16 +22,9 @@ import {
   type Rules,
 } from './transaction-rules.js';
 
-/** The terms this verifier is configured for; a gateway that asks for others has different settings. */
-export interface VerifierTerms {
-  chainId: number;
-  /** In lower case, as `payTo` is. */
-  asset: string;
-  payTo: string;
-}
-
-export interface PaymentVerifierOptions extends Omit<RefundNotes, 'payTo'> {
-  terms: VerifierTerms;
+export interface PaymentVerifierOptions extends RefundNotes {
+  /** What this verifier is configured for; a gateway that asks for other terms has different settings. */
+  terms: SellerTerms;
   rules: Rules;
   chain: ChainReader;
   ledger: Pick<Ledger, 'claim' | 'recall' | 'recordRefusal' | 'nowMs'>;
@@ -46,7 +40,7 @@ interface Judged {
 const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 4096;
 
-/** Failures decided by the receipt alone, for every client, resource and price. They are not recorded for refunds. */
+/** Failures decided by receipt and token, for every client, resource and price. They are not recorded for refunds. */
 const FINAL: ReadonlySet<PaymentFailure> = new Set(['transaction_failed', 'transfer_missing', 'belongs_to_permit']);
 
 /**
@@ -63,7 +57,7 @@ export class PaymentVerifier {
   /** Never throws because of a payer, the chain or Redis. */
   async verify(request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {
     const { terms, ledger, waitingRoom } = this.options;
-    if (!isAgreed(terms, request)) return { outcome: 'unavailable', reason: 'settings_differ' };
+    if (!terms.include(request)) return { outcome: 'unavailable', reason: 'settings_differ' };
     if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
     const lookUps = this.options.shares.begin(request.clientAddress);
     let verdict: VerifyPaymentVerdict;
@@ -72,7 +66,7 @@ export class PaymentVerifier {
       const judged = await waitingRoom.retry(clientAddress, deadlineMs, () => this.#judge(request, lookUps));
       verdict = await this.#claim(request, judged, lookUps);
     } catch (error) {
-      verdict = await this.#explain(error, request.requestId);
+      verdict = await this.#explain(error, request);
     }
     lookUps.end(verdict);
     return verdict;
@@ -80,13 +74,13 @@ export class PaymentVerifier {
 
   async #judge(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
     const { chain, rules } = this.options;
-    this.refusals.assertNone(request.txHash);
+    this.refusals.assertNone(request);
     const sighting = await this.#look(request, lookUps);
     try {
       const judgement = await judgePayment(request, sighting, rules, chain, lookUps);
       return { judgement, headBlockNumber: sighting.headBlockNumber };
     } catch (error) {
-      this.refusals.remember(sighting, error);
+      this.refusals.remember(request, sighting, error);
       throw await this.#reviewTooLow(error);
     }
   }
@@ -106,12 +100,12 @@ export class PaymentVerifier {
     return new PaymentRefused(failure, { ...record, ...doubt });
   }
 
-  async #look({ txHash, deadlineMs }: VerifyPaymentRequest, lookUps: LookUps): Promise<Sighting> {
+  async #look(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Sighting> {
     try {
       lookUps.assertLeft();
-      return await this.options.chain.readTransaction(txHash, deadlineMs, lookUps);
+      return await this.options.chain.readTransaction(request.txHash, request.deadlineMs, lookUps);
     } catch (error) {
-      throw error instanceof ReceiptTooLargeError ? this.refusals.rememberTooLarge(txHash) : error;
+      throw error instanceof ReceiptTooLargeError ? this.refusals.rememberTooLarge(request) : error;
     }
   }
 
@@ -174,17 +168,19 @@ export class PaymentVerifier {
     return describeDoubt(failure, { minedAtMs, nowMs: ledger.nowMs(), memoryMs });
   }
 
-  async #explain(error: unknown, requestId: string): Promise<VerifyPaymentVerdict> {
-    const { payTo, asset } = this.options.terms;
-    const verdict = await explainRefusal(error, { ...this.options, payTo }, { requestId, payTo, asset });
+  async #explain(error: unknown, request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {
+    const verdict = await explainRefusal(error, this.options, request);
     const mayWait = verdict.outcome === 'refused' && isNotYet(verdict.failure);
     return mayWait ? { ...verdict, retryAfterMs: RETRY_AFTER_MS } : verdict;
   }
 }
 
+/** A transaction that is shown as a payment in one token. */
+type Shown = Pick<VerifyPaymentRequest, 'asset' | 'txHash'>;
+
 /**
- * Confirmed transactions that can never be a payment: refused without another look at the chain. Kept for a minute,
- * since even a confirmed block may be replaced.
+ * Confirmed transactions that can never be a payment in a token: refused without another look at the chain. Kept for a
+ * minute, since even a confirmed block may be replaced.
  */
 class FinalRefusals {
   readonly counts = { refused_again: 0 };
@@ -193,35 +189,28 @@ class FinalRefusals {
   constructor(private readonly confirmations: number) {}
 
   /** Repeats an earlier refusal. */
-  assertNone(txHash: Hex): void {
-    const known = this.#known.find(txHash);
+  assertNone(shown: Shown): void {
+    const known = this.#known.find(nameOf(shown));
     if (known === null) return;
     this.counts.refused_again++;
     throw new PaymentRefused(known.value);
   }
 
   /** Remembers a transaction's failure if it is final. */
-  remember({ mined, headBlockNumber }: Sighting, error: unknown): void {
+  remember(shown: Shown, { mined, headBlockNumber }: Sighting, error: unknown): void {
     if (!(error instanceof PaymentRefused) || !FINAL.has(error.failure) || mined === null) return;
-    const { txHash, blockNumber } = mined.receipt;
-    if (isConfirmed(blockNumber, headBlockNumber, this.confirmations)) this.#known.keep(txHash, error.failure);
+    if (!isConfirmed(mined.receipt.blockNumber, headBlockNumber, this.confirmations)) return;
+    this.#known.keep(nameOf(shown), error.failure);
   }
 
   /** A receipt's length is the same in every block. */
-  rememberTooLarge(txHash: Hex): PaymentRefused {
-    this.#known.keep(txHash, 'receipt_too_large');
+  rememberTooLarge(shown: Shown): PaymentRefused {
+    this.#known.keep(nameOf(shown), 'receipt_too_large');
     return new PaymentRefused('receipt_too_large');
   }
 }
 
-/** Whether a gateway asks about what this verifier is configured for. */
-export function isAgreed(
-  terms: VerifierTerms,
-  request: Pick<VerifyPaymentRequest, 'chainId' | 'asset' | 'payTo'>,
-): boolean {
-  const names = ['chainId', 'asset', 'payTo'] as const;
-  return names.every((name) => terms[name] === request[name]);
-}
+const nameOf = ({ asset, txHash }: Shown): string => `${asset} ${txHash}`;
 
 function findJudged({ payments }: TransactionJudgement, id: JudgedPayment['id']): JudgedPayment {
   const place = locatePayment(id);

@@ -37,7 +37,8 @@ describe('createSignInMessage', () => {
 
 describe('createSignInOffer', () => {
   it('is the input from which published clients make that message', () => {
-    expect(createSignInOffer(terms)).toEqual({
+    const { network, ...asked } = terms;
+    expect(createSignInOffer(asked, [network])).toEqual({
       info: { ...presented, expirationTime, version: '1', resources: [terms.uri] },
       supportedChains: [{ chainId: 'eip155:1328', type: 'eip191' }],
       schema: expect.objectContaining({ type: 'object' }) as unknown,

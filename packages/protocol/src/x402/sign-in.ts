@@ -88,11 +88,18 @@ const SCHEMA = {
   required: ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'],
 };
 
-/** The extension as offered in a challenge of x402 version 2. */
-export function createSignInOffer({ network, ...terms }: SignInTerms): Readonly<Record<string, unknown>> {
+/**
+ * The extension as offered in a challenge of x402 version 2.
+ *
+ * @param networks CAIP-2: the chains one of which the message names
+ */
+export function createSignInOffer(
+  terms: Omit<SignInTerms, 'network'>,
+  networks: readonly string[],
+): Readonly<Record<string, unknown>> {
   return {
     info: { ...terms, version: '1', resources: [terms.uri] },
-    supportedChains: [{ chainId: network, type: 'eip191' }],
+    supportedChains: networks.map((chainId) => ({ chainId, type: 'eip191' })),
     schema: SCHEMA,
   };
 }

@@ -1,31 +1,33 @@
-import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+import type { PaymentOption } from '@tollgate/config';
+import { formatTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import { UpstreamError } from '../route/paid-route.js';
+import { toBaseUnits } from '../route/price-of.js';
 
 interface MeteredTerms {
   readonly maximumBaseUnits: bigint;
-  readonly assetDecimals: number;
+  readonly option: Pick<PaymentOption, 'decimals' | 'rate'>;
 }
 
 /**
- * The charge that the resource reported: a decimal number in units of the asset. A resource that reports none is
+ * The charge that the resource reported: a decimal number in the seller's unit, as its price. A resource that reports none is
  * charged at the maximum, so that one which forgets it sells at its price.
  * @throws UpstreamError `mischarged` for a charge that is no such number or exceeds the maximum
  */
-export function parseCharge(text: string | undefined, { maximumBaseUnits, assetDecimals }: MeteredTerms): bigint {
+export function parseCharge(text: string | undefined, { maximumBaseUnits, option }: MeteredTerms): bigint {
   if (text === undefined) return maximumBaseUnits;
-  const charge = readAmount(text, assetDecimals);
+  const charge = readAmount(text, option);
   if (charge <= maximumBaseUnits) return charge;
-  const maximum = formatTokenAmount(maximumBaseUnits, assetDecimals);
+  const maximum = formatTokenAmount(maximumBaseUnits, option.decimals);
   throw new UpstreamError(
     'mischarged',
     `The resource charged ${text.trim()}, which exceeds the agreed maximum of ${maximum}.`,
   );
 }
 
-function readAmount(text: string, assetDecimals: number): bigint {
+function readAmount(text: string, option: MeteredTerms['option']): bigint {
   try {
-    return parseTokenAmount(text.trim(), assetDecimals);
+    return toBaseUnits(text.trim(), option);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     throw new UpstreamError('mischarged', `The resource reported a charge that cannot be read: ${error.message}`, {

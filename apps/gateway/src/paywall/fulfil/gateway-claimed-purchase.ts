@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import type { AnsweredFacts } from '@tollgate/book-events';
+import type { PaymentOption } from '@tollgate/config';
 import { crashPoint } from '@tollgate/journal';
 import { nameOfPayment, type Lease, type Ledger } from '@tollgate/ledger';
 import type { ClaimedPurchase, FailureCause, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
@@ -47,7 +48,7 @@ export interface GatewayClaimedPurchaseParts {
   readonly reportFailure: (error: unknown, order: Order) => void;
   /** Of money that has arrived and that a redirect has released: the answer is at a path that another payment buys. */
   readonly reportOwed: (payment: string, money: MadePayment, order: Order) => void;
-  readonly assetDecimals: number;
+  readonly option: Pick<PaymentOption, 'decimals' | 'rate'>;
   readonly maxStoredAnswerBytes: number;
   /** Parameters of a query that the book does not get; null: it gets no query. */
   readonly leftOutOfQueries: readonly string[] | null;
@@ -127,8 +128,7 @@ export class GatewayClaimedPurchase implements ClaimedPurchase<ProducedAnswer, O
   amountOf(produced: ProducedAnswer | null): bigint {
     const { priceBaseUnits } = this.order.purchase;
     if (!this.#isMetered) return priceBaseUnits;
-    const { assetDecimals } = this.parts;
-    return parseCharge(produced?.charge, { maximumBaseUnits: priceBaseUnits, assetDecimals });
+    return parseCharge(produced?.charge, { maximumBaseUnits: priceBaseUnits, option: this.parts.option });
   }
 
   /** A metered amount is fixed before it is submitted: a retry settles the same one. */

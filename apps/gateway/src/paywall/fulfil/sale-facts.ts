@@ -66,7 +66,7 @@ export function describeSale(
   const isTransaction = instrument.kind === 'transaction';
   const { chainId, asset, payTo } = isTransaction ? terms : terms.signed;
   // The verifiers honour the price of a challenge only for a transaction that is bound to it.
-  const price = (bound === false ? endpoint.route : purchase).priceBaseUnits.toString();
+  const price = (bound === false ? purchase.sold : purchase).priceBaseUnits.toString();
   return {
     requestId: caller.requestId,
     route: endpoint.route.path,

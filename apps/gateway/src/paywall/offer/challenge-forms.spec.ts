@@ -4,11 +4,19 @@ import { text } from 'node:stream/consumers';
 import { parseChallenge } from '@tollgate/protocol';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
-import { answerJson, createRoute, pay, startGateway, type RunningGateway } from '../../../test/start-gateway.js';
+import {
+  answerJson,
+  createRoute,
+  pay,
+  startGateway,
+  type RunningGateway,
+  startAgreeingVerifier,
+} from '../../../test/start-gateway.js';
 import type { PaidRoute } from '../route/paid-route.js';
 import { headBytesOf } from './head-sizes.js';
 
 let redis: BorrowedRedis;
+let stopVerifier: () => Promise<void>;
 let gateway: RunningGateway;
 
 const routes = [createRoute(() => answerJson({})), createRoute(() => answerJson({}), { path: '/files/*' })];
@@ -23,9 +31,13 @@ const decode = (value: string | null): Record<string, unknown> =>
 
 beforeAll(async () => {
   redis = await borrowRedis();
+  stopVerifier = await startAgreeingVerifier(redis.url);
 });
 afterEach(() => gateway.stop());
-afterAll(() => redis.stop());
+afterAll(async () => {
+  await stopVerifier();
+  await redis.stop();
+});
 
 describe('a challenge', () => {
   it('has only the documented form by default', async () => {

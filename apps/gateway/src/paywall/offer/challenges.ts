@@ -12,7 +12,7 @@ import {
 
 import { createHmacSha256 } from './hmac-sha256.js';
 import { createNoncePool } from './nonce-pool.js';
-import type { PaidEndpoint } from './paid-endpoint.js';
+import type { PaidEndpoint, SoldOption } from './paid-endpoint.js';
 import type { PublicOrigin } from './public-origin.js';
 import { createSignInParts, SignInNonces } from './sign-in-nonces.js';
 
@@ -35,7 +35,10 @@ export interface RenderedChallenge {
   readonly body: string;
   /** Alternating names and values. */
   readonly headers: readonly string[];
-  readonly reference: string;
+  /** What is offered, in the seller's order: the body is for the first. */
+  readonly offered: readonly SoldOption[];
+  /** One for each. */
+  readonly references: readonly string[];
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -57,19 +60,23 @@ export class Challenges {
     this.#signingSecret = signingSecret;
   }
 
-  /** The 402 for one request, with a reference of its own. `failure`: why the request's payment was refused. */
+  /**
+   * The 402 for one request, with references of its own; null while no option can be judged, so that none is offered.
+   *
+   * @param failure why the request's payment was refused
+   */
   render(
     { endpoint, method, resource, origin }: ChallengedRequest,
     failure?: PaymentFailure,
     reasons?: MethodReasons,
-  ): RenderedChallenge {
+  ): RenderedChallenge | null {
     const error = failure === undefined ? undefined : challengeErrorFor(failure);
     const reason = failure === undefined ? undefined : facilitatorReasonFor(failure, 2, reasons);
     return this.#render({ endpoint, method, resource, origin }, error, reason);
   }
 
   /** The challenge of an unpaid request whose sign-in was refused; x402 v2 clients are given the reason. */
-  renderVisit(request: ChallengedRequest, failure: SignInFailure): RenderedChallenge {
+  renderVisit(request: ChallengedRequest, failure: SignInFailure): RenderedChallenge | null {
     return this.#render(request, undefined, signInReasonFor(failure));
   }
 
@@ -77,32 +84,33 @@ export class Challenges {
     { endpoint, method, resource, origin }: ChallengedRequest,
     error: ChallengeError | undefined,
     reason: string | undefined,
-  ): RenderedChallenge {
+  ): RenderedChallenge | null {
+    const { options: offered, template } = endpoint.offer;
+    const [first] = offered;
+    if (first === undefined) return null;
     const issuedAtMs = Date.now();
-    const reference = createReference({
-      terms: endpoint.termsOf(method, resource),
-      priceBaseUnits: endpoint.route.priceBaseUnits,
-      nowMs: issuedAtMs,
-      nonce: this.#nextNonce(),
-      secret: this.#signingSecret,
-      hmac: this.#hmac,
-    });
-    const { template, offer } = endpoint;
-    const body = endpoint.renderStart(resource) + reference + template.renderEnd(error);
-    if (offer === null) return { body, headers: NO_HEADERS, reference };
+    const references = offered.map((option) =>
+      createReference({
+        terms: option.termsOf(method, resource),
+        priceBaseUnits: option.priceBaseUnits,
+        nowMs: issuedAtMs,
+        nonce: this.#nextNonce(),
+        secret: this.#signingSecret,
+        hmac: this.#hmac,
+      }),
+    );
+    const body = first.renderStart(resource) + (references[0] ?? '') + first.template.renderEnd(error);
+    if (template === null) return { body, headers: NO_HEADERS, offered, references };
     const signIn = endpoint.isRevisited
       ? createSignInParts(this.#nonces, origin.url + resource, issuedAtMs)
       : undefined;
-    return {
-      body,
-      headers: offer.render({ origin, resource, reference, issuedAtMs, signIn, error: reason }),
-      reference,
-    };
+    const headers = template.render({ origin, resource, references, issuedAtMs, signIn, error: reason });
+    return { body, headers, offered, references };
   }
 
-  /** Null for a reference that this gateway did not issue for this method and resource. */
-  authenticate(endpoint: PaidEndpoint, method: string, resource: string, text: string): AuthenticReference | null {
-    const terms = endpoint.termsOf(method, resource);
+  /** Null for a reference that this gateway did not issue for this method, resource and option. */
+  authenticate(option: SoldOption, method: string, resource: string, text: string): AuthenticReference | null {
+    const terms = option.termsOf(method, resource);
     const found = verifyReference({ reference: text, terms, secrets: this.#secrets, hmac: this.#hmac });
     return found && { text, ...found };
   }

@@ -48,13 +48,12 @@ export function judgeHeads(environment: GatewayEnvironment, routes: readonly Pai
 }
 
 function measureHead(environment: GatewayEnvironment, route: PaidRoute, resource: string): number {
-  const { challenge, payment, server } = environment;
-  // Every account is as long as the relayer's, which is not known yet.
-  const endpoint = new PaidEndpoint(
-    route,
-    challengeSettingsOf(environment, { readRelayer: () => payment.payTo, takesAuthorizations: () => true }),
-  );
+  const { challenge, options, server } = environment;
+  // As if all were offered. Every account is as long as the relayer's, which is not known yet.
+  const agreement = { isFresh: () => true, takesAuthorizations: true };
+  const offered = options.map((option) => ({ option, agreement, relayer: { address: option.payTo } }));
+  const endpoint = new PaidEndpoint(route, challengeSettingsOf(environment, offered));
   const origin = publicOriginOf(server.publicUrl ?? `https://${LONGEST_HOST}`);
   const asked = { endpoint, method: endpoint.headMethod, resource: endpoint.path.literal ?? resource, origin };
-  return headBytesOf(new Challenges(challenge.challengeSecret).render(asked).headers);
+  return headBytesOf(new Challenges(challenge.challengeSecret).render(asked)?.headers ?? []);
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { PaidRoute } from '../route/paid-route.js';
+import type { SoldOption } from './paid-endpoint.js';
 import type { PublicOrigin } from './public-origin.js';
 
 /** A page for people. */
@@ -19,8 +20,9 @@ export interface PageRequest {
   /** The path that the upstream is asked for. */
   readonly sentPath: string;
   readonly origin: PublicOrigin;
-  /** The reference of its challenge. */
-  readonly reference: string;
+  /** The options of its challenge, in the seller's order, and a reference for each. */
+  readonly offered: readonly SoldOption[];
+  readonly references: readonly string[];
   /** As the client sent it, without `?`. */
   readonly query: string;
 }

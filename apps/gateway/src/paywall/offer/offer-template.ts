@@ -1,4 +1,3 @@
-import type { PaymentPolicy } from '@tollgate/config';
 import {
   AUTHENTICATION_START,
   caip2Of,
@@ -21,30 +20,43 @@ import type { PublicOrigin } from './public-origin.js';
 import type { SignInParts } from './sign-in-nonces.js';
 
 const URL_MARK = markOf('url');
-/** One of each text of the MPP `request`. */
-const FORMS = [true, false].flatMap((takesAuthorizations) =>
-  (['transfer', 'bound'] as const).map((policy) => ({ policy, takesAuthorizations })),
+/** The head of a 402 has a bound, and MPP has a header for each option. */
+const MPP_OPTIONS = 2;
+/** One of each text of an option's MPP `request`. */
+const FORMS = (['eip3009', null] as const).flatMap((exact) =>
+  [true, false].map((takesTransactions) => ({ exact, takesTransactions })),
 );
 
-/** `assetName` and `assetVersion` are the token's EIP-712 domain. */
-export interface OfferFacts extends Omit<ChallengeFacts, 'network'> {
+/** One option as it is offered at one price. `assetName` and `assetVersion` are the token's EIP-712 domain. */
+export interface OfferedFacts extends Omit<
+  ChallengeFacts,
+  'network' | 'description' | 'mimeType' | 'maxTimeoutSeconds'
+> {
   readonly chainId: number;
   readonly assetDecimals: number;
-  readonly policy: PaymentPolicy;
-  /** The relayer account that payers of a metered route name as the settler; null while there is none. */
-  readonly readRelayer?: () => Hex | null;
-  /** Whether payers may return without paying again, by signing in. */
-  readonly isRevisited?: boolean;
+  /** The `assetTransferMethod` by which scheme `exact` is signed; null: it is not offered. */
+  readonly exact: 'eip3009' | 'permit2' | null;
+  /** Whether MPP clients may send the transaction themselves. */
+  readonly takesTransactions: boolean;
+  /** The relayer account that payers of a metered route name as the settler; null: scheme `upto` is not offered. */
+  readonly relayer: Hex | null;
+}
+
+/** What one route offers, while nothing of it changes. */
+export interface OfferFacts extends Pick<ChallengeFacts, 'description' | 'mimeType' | 'maxTimeoutSeconds'> {
+  /** In the seller's order. */
+  readonly options: readonly OfferedFacts[];
+  /** The chains on whose accounts payers may return without paying again, by signing in; empty: on none. */
+  readonly signInChainIds: readonly number[];
   /** Whether the upstream gets the client's own `Authorization`. */
-  readonly passCredentials?: boolean | undefined;
-  /** False where the token would refuse every EIP-3009 authorization. */
-  readonly takesAuthorizations?: boolean;
+  readonly passCredentials: boolean;
 }
 
 export interface OfferParts {
   readonly origin: PublicOrigin;
   readonly resource: string;
-  readonly reference: string;
+  /** One for each option. */
+  readonly references: readonly string[];
   readonly issuedAtMs: number;
   /** The sign-in parts, on a route that may be revisited. */
   readonly signIn?: SignInParts | undefined;
@@ -56,100 +68,65 @@ export interface OfferParts {
 interface OfferLead {
   readonly origin: PublicOrigin;
   readonly resource: string;
-  /** Base64 of the x402 v2 payment requirements up to the reference. */
+  /** Base64 of the x402 v2 payment requirements up to the first reference. */
   readonly required: string;
-  /** The MPP challenge, from after its id up to its expiry. */
-  readonly authentication: string;
+  /** For each MPP challenge what follows its id, up to its expiry. */
+  readonly authentications: readonly string[];
 }
 
 /**
  * The headers of a 402 that offer a route to clients that sign their payments (x402 v2 and MPP). Everything but the
- * reference, the resource's URL and the time is rendered once.
+ * references, the resource's URL and the time is rendered once.
  */
 export class OfferTemplate {
-  readonly #start: string;
-  readonly #middle: string;
-  /** Lacks the closing brace: an error may still follow. */
-  readonly #end: string;
-  /** Base64 of the end without its first n characters, for n = 0, 1, 2. */
-  readonly #endings: readonly string[];
-  /** The MPP `request`, which is the same for every challenge at this price. */
-  readonly #chargeRequest: string;
+  /** Null where nothing can be signed. */
+  readonly #required: RequiredTemplate | null;
+  /** The MPP `request` of each option that has one, and the option's place. */
+  readonly #charges: readonly { readonly at: number; readonly request: string }[];
   readonly #maxTimeoutMs: number;
   #lead: OfferLead | null = null;
   #expiry = { issuedAtMs: 0, text: '' };
-  #varying: { readonly relayer: Hex | null; readonly template: RequiredTemplate } | null = null;
 
   constructor(private readonly facts: OfferFacts) {
-    const [start = '', , middle = '', , end = ''] = cutAtMarks(toUtf8Json(createOffer(facts)));
-    this.#start = start;
-    this.#middle = `${middle}"`;
-    this.#end = `"${end}`;
-    this.#endings = [0, 1, 2].map((taken) => btoa(`${this.#end.slice(taken)}}`));
-    this.#chargeRequest = createChargeRequest(facts);
+    const offer = createOffer(facts);
+    this.#required = offer.accepts.length === 0 ? null : new RequiredTemplate(offer);
+    const charges = facts.options.map((option, at) => ({ at, request: createChargeRequest(option) }));
+    this.#charges = charges
+      .slice(0, MPP_OPTIONS)
+      .flatMap(({ at, request }) => (request === null ? [] : { at, request }));
     this.#maxTimeoutMs = facts.maxTimeoutSeconds * 1000;
   }
 
   /** Alternating names and values. */
-  render(parts: OfferParts): string[] {
-    const { origin, resource, reference, issuedAtMs, error } = parts;
-    const relayer = this.facts.readRelayer?.() ?? null;
+  render({ origin, resource, references, issuedAtMs, signIn, error }: OfferParts): string[] {
     const lead = this.#leadOf(origin, resource);
     const headers: string[] = [];
-    if (takesAuthorizations(this.facts) || relayer !== null) {
-      const required = this.#renderVarying(parts, relayer) ?? lead.required + this.#encodeRest(reference, error);
-      headers.push(PAYMENT_REQUIRED, required);
+    if (this.#required !== null) {
+      const parts = { references, host: origin.host, url: origin.url + resource, signIn };
+      headers.push(PAYMENT_REQUIRED, lead.required + this.#required.encodeRest(parts, error));
     }
-    if (credentialTypesOf(this.facts).length > 0) {
-      const authentication = `${AUTHENTICATION_START}${reference}${lead.authentication}${this.expiresAt(issuedAtMs)}"`;
-      headers.push('WWW-Authenticate', authentication);
+    for (const [index, { at }] of this.#charges.entries()) {
+      const end = `${lead.authentications[index]}${this.#expiresAt(issuedAtMs)}"`;
+      headers.push('WWW-Authenticate', AUTHENTICATION_START + references[at] + end);
     }
     return headers;
   }
 
-  /** The x402 v2 header of an offer in which more than the reference varies; null for a plain offer. */
-  #renderVarying({ origin, resource, reference, signIn, error }: OfferParts, relayer: Hex | null): string | null {
-    if (relayer === null && signIn === undefined) return null;
-    if (this.#varying?.relayer !== relayer) {
-      this.#varying = { relayer, template: new RequiredTemplate(createVaryingOffer(this.facts, relayer)) };
-    }
-    const values = { url: origin.url + resource, domain: origin.host, reference, ...signIn };
-    return this.#varying.template.render(values, error);
-  }
-
   #leadOf(origin: PublicOrigin, resource: string): OfferLead {
     if (this.#lead?.origin === origin && this.#lead.resource === resource) return this.#lead;
-    const text = this.#start + toUtf8Json(origin.url + resource) + this.#middle;
+    const header = this.facts.passCredentials ? PAYMENT_AUTHORIZATION : undefined;
     this.#lead = {
       origin,
       resource,
-      // Leading spaces are ignored in JSON, and base64 of whole triples can be continued.
-      required: btoa(text.padStart(Math.ceil(text.length / 3) * 3)),
-      authentication: renderAuthenticationEnd({
-        realm: origin.host,
-        request: this.#chargeRequest,
-        header: this.facts.passCredentials === true ? PAYMENT_AUTHORIZATION : undefined,
-      }),
+      required: this.#required?.encodeStart(origin.url + resource) ?? '',
+      authentications: this.#charges.map(({ request }) =>
+        renderAuthenticationEnd({ realm: origin.host, request, header }),
+      ),
     };
     return this.#lead;
   }
 
-  /** Base64 of the reference and what follows; encodes only the triples that differ from challenge to challenge. */
-  #encodeRest(reference: string, error: string | undefined): string {
-    if (error !== undefined) return btoa(`${reference}${this.#end},"error":${toUtf8Json(error)}}`);
-    const taken = (3 - (reference.length % 3)) % 3;
-    return btoa(reference + this.#end.slice(0, taken)) + (this.#endings[taken] ?? '');
-  }
-
-  /** Whether this is the MPP `request` of a challenge issued at this price, whatever it offered. */
-  isChargeRequest(request: string, priceBaseUnits: bigint): boolean {
-    if (request === this.#chargeRequest) return priceBaseUnits === this.facts.priceBaseUnits;
-    const facts = { ...this.facts, priceBaseUnits };
-    return FORMS.some((form) => request === createChargeRequest({ ...facts, ...form }));
-  }
-
-  /** The MPP `expires` of a challenge issued at that time. */
-  expiresAt(issuedAtMs: number): string {
+  #expiresAt(issuedAtMs: number): string {
     if (this.#expiry.issuedAtMs !== issuedAtMs) {
       this.#expiry = { issuedAtMs, text: new Date(issuedAtMs + this.#maxTimeoutMs).toISOString() };
     }
@@ -157,85 +134,142 @@ export class OfferTemplate {
   }
 }
 
-const takesAuthorizations = (facts: OfferFacts): boolean => facts.takesAuthorizations !== false;
+/** Each MPP `request` that a challenge for this option at this price may have had, whatever was offered by then. */
+export function listChargeRequests(option: OfferedFacts, priceBaseUnits: bigint): (string | null)[] {
+  return FORMS.map((form) => createChargeRequest({ ...option, ...form, priceBaseUnits }));
+}
 
-/** Policy `bound` offers MPP no transactions: its clients lock none, and its credential has no signature. */
-function credentialTypesOf(facts: OfferFacts): ('authorization' | 'hash')[] {
-  return [
-    ...(takesAuthorizations(facts) ? (['authorization'] as const) : []),
-    ...(facts.policy === 'bound' ? [] : (['hash'] as const)),
+/** Policy `bound` takes no transactions: MPP clients lock none, and their credential has no signature. */
+function createChargeRequest(option: OfferedFacts): string | null {
+  const { priceBaseUnits, asset, payTo, chainId, assetDecimals: decimals } = option;
+  const credentialTypes = [
+    ...(option.exact === 'eip3009' ? (['authorization'] as const) : []),
+    ...(option.takesTransactions ? (['hash'] as const) : []),
   ];
+  if (credentialTypes.length === 0) return null;
+  return encodeChargeRequest({ amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals, credentialTypes });
 }
 
-function createChargeRequest(facts: OfferFacts): string {
-  const { priceBaseUnits, asset, payTo, chainId, assetDecimals: decimals } = facts;
-  const terms = { amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals };
-  return encodeChargeRequest({ ...terms, credentialTypes: credentialTypesOf(facts) });
-}
-
-function createOffer(facts: OfferFacts): PaymentRequiredV2 & { accepts: readonly [RequirementV2] } {
-  return {
-    x402Version: 2,
-    resource: { url: URL_MARK, description: facts.description, mimeType: facts.mimeType },
-    accepts: [
-      {
-        scheme: 'exact',
-        network: caip2Of(facts.chainId),
-        amount: facts.priceBaseUnits.toString(),
-        asset: facts.asset,
-        payTo: facts.payTo,
-        maxTimeoutSeconds: facts.maxTimeoutSeconds,
-        extra: { name: facts.assetName, version: facts.assetVersion, reference: markOf('reference') },
-      },
-    ],
-    extensions: { [PAYMENT_IDENTIFIER]: PAYMENT_IDENTIFIER_EXTENSION },
-  };
-}
-
-function createVaryingOffer(facts: OfferFacts, relayer: Hex | null): PaymentRequiredV2 {
-  const { accepts, extensions, ...offer } = createOffer(facts);
-  const metered = relayer === null ? [] : accepts.map((option) => createMeteredOption(option, relayer));
+function createOffer(facts: OfferFacts): PaymentRequiredV2 {
+  const { options, maxTimeoutSeconds, signInChainIds } = facts;
   const asked = {
     domain: markOf('domain'),
     uri: URL_MARK,
-    network: caip2Of(facts.chainId),
     nonce: markOf('nonce'),
     issuedAt: markOf('issuedAt'),
     expirationTime: markOf('expirationTime'),
   };
-  const signIn = facts.isRevisited === true ? { [SIGN_IN_EXTENSION]: createSignInOffer(asked) } : {};
-  const exact = takesAuthorizations(facts) ? accepts : [];
-  return { ...offer, accepts: [...exact, ...metered], extensions: { ...extensions, ...signIn } };
+  const signIn = signInChainIds.length > 0 && {
+    [SIGN_IN_EXTENSION]: createSignInOffer(asked, signInChainIds.map(caip2Of)),
+  };
+  const marked = options.map((option, at) => ({ option, reference: markOf(`reference${at}`) }));
+  return {
+    x402Version: 2,
+    resource: { url: URL_MARK, description: facts.description, mimeType: facts.mimeType },
+    accepts: [
+      ...marked.flatMap(({ option, reference }) => createExactOption(option, { maxTimeoutSeconds, reference }) ?? []),
+      ...marked.flatMap(({ option, reference }) => createMeteredOption(option, { maxTimeoutSeconds, reference }) ?? []),
+    ],
+    extensions: { [PAYMENT_IDENTIFIER]: PAYMENT_IDENTIFIER_EXTENSION, ...signIn },
+  };
+}
+
+interface RequirementParts {
+  readonly maxTimeoutSeconds: number;
+  /** Absent where an offer is listed, not made. */
+  readonly reference?: string;
+}
+
+/** The payment requirements of scheme `exact` (x402 v2); null where it is not offered. */
+export function createExactOption(option: OfferedFacts, parts: RequirementParts): RequirementV2 | null {
+  const transferMethod = option.exact === 'permit2' ? { assetTransferMethod: 'permit2' } : {};
+  return option.exact && createRequirement('exact', option, parts, transferMethod);
 }
 
 /**
- * The payment requirements of scheme `upto` (x402 v2), offered beside those of `exact`: the client signs the price as a maximum,
- * which only the named relayer may settle.
+ * The payment requirements of scheme `upto` (x402 v2), offered beside those of `exact`: the client signs the price as a
+ * maximum, which only the named relayer may settle. Null where it is not offered.
  */
-export function createMeteredOption(exact: RequirementV2, relayer: Hex): RequirementV2 {
+export function createMeteredOption(option: OfferedFacts, parts: RequirementParts): RequirementV2 | null {
   const assetTransferMethod = methodOfScheme('upto')?.transferMethod;
-  const extra = { ...exact.extra, assetTransferMethod, facilitatorAddress: relayer };
-  return { ...exact, scheme: 'upto', extra };
+  const signed = { assetTransferMethod, facilitatorAddress: option.relayer };
+  return option.relayer && createRequirement('upto', option, parts, signed);
+}
+
+function createRequirement(
+  scheme: 'exact' | 'upto',
+  { chainId, priceBaseUnits, asset, payTo, assetName: name, assetVersion: version }: OfferedFacts,
+  { maxTimeoutSeconds, reference }: RequirementParts,
+  signed: Record<string, unknown>,
+): RequirementV2 {
+  const extra = { name, version, ...(reference !== undefined && { reference }), ...signed };
+  return {
+    scheme,
+    network: caip2Of(chainId),
+    amount: priceBaseUnits.toString(),
+    asset,
+    payTo,
+    maxTimeoutSeconds,
+    extra,
+  };
+}
+
+interface RequiredParts {
+  readonly url: string;
+  readonly host: string;
+  readonly references: readonly string[];
+  readonly signIn?: SignInParts | undefined;
 }
 
 /**
- * The payment-required header of an offer with several marks: its text is rendered once and assembled for each
- * challenge.
+ * The payment-required header of an offer: its text is rendered once, up to the first reference for each resource, and
+ * assembled for each challenge.
  */
 class RequiredTemplate {
-  /** As `cutAtMarks` gives them. */
-  readonly #pieces: readonly string[];
+  readonly #start: string;
+  /** Up to the first reference. */
+  readonly #middle: string;
+  /** The marks from the first reference on, each with the text that follows it. */
+  readonly #rest: readonly { readonly mark: string; readonly text: string }[];
+  /** Base64 of the end without its first n characters, for n = 0, 1, 2. */
+  readonly #endings: readonly string[];
+  readonly #end: string;
 
   constructor(offer: PaymentRequiredV2) {
-    this.#pieces = cutAtMarks(toUtf8Json(offer));
+    const [start = '', , middle = '', ...pieces] = cutAtMarks(toUtf8Json(offer));
+    this.#start = start;
+    this.#middle = middle;
+    const rest: { mark: string; text: string }[] = [];
+    for (let at = 0; at + 1 < pieces.length; at += 2) rest.push({ mark: pieces[at] ?? '', text: pieces[at + 1] ?? '' });
+    // Lacks the closing brace: an error may still follow.
+    const end = rest.at(-1)?.text ?? '';
+    this.#rest = rest;
+    this.#end = end;
+    this.#endings = [0, 1, 2].map((taken) => btoa(`${end.slice(taken)}}`));
   }
 
-  /** @param values one for every mark */
-  render(values: Readonly<Record<string, string>>, error: string | undefined): string {
-    let text = '';
-    for (const [at, piece] of this.#pieces.entries()) {
-      text += at % 2 === 0 ? piece : toUtf8Json(values[piece] ?? '');
-    }
-    return btoa(error === undefined ? `${text}}` : `${text},"error":${toUtf8Json(error)}}`);
+  /** Leading spaces are ignored in JSON, and base64 of whole triples can be continued. */
+  encodeStart(url: string): string {
+    const text = this.#start + toUtf8Json(url) + this.#middle;
+    return btoa(text.padStart(Math.ceil(text.length / 3) * 3));
   }
+
+  /** Base64 of the first reference and what follows. The end, the longest part, is only encoded for an error. */
+  encodeRest(parts: RequiredParts, error: string | undefined): string {
+    let text = '';
+    let before = '';
+    for (const piece of this.#rest) {
+      text += before + toUtf8Json(valueOf(piece.mark, parts));
+      before = piece.text;
+    }
+    if (error !== undefined) return btoa(`${text}${this.#end},"error":${toUtf8Json(error)}}`);
+    const taken = (3 - (text.length % 3)) % 3;
+    return btoa(text + this.#end.slice(0, taken)) + (this.#endings[taken] ?? '');
+  }
+}
+
+function valueOf(mark: string, { url, host, references, signIn }: RequiredParts): string {
+  if (mark.startsWith('reference')) return references[Number(mark.slice('reference'.length))] ?? '';
+  if (mark === 'url') return url;
+  return mark === 'domain' ? host : (signIn?.[mark as keyof SignInParts] ?? '');
 }

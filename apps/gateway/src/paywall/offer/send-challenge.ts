@@ -1,4 +1,4 @@
-import { problemOf, sendProblem } from '@tollgate/http';
+import { problemOf, sendProblem, type Problem } from '@tollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { setHeaders } from '../../server/set-headers.js';
@@ -6,12 +6,21 @@ import type { RenderedChallenge } from './challenges.js';
 import { isHeadTooLong } from './head-sizes.js';
 import type { HtmlPage } from './html-page.js';
 
+/** No payment could be judged, so none is asked for. */
+const NOTHING_OFFERED: Problem = {
+  status: 503,
+  code: 'verification_unavailable',
+  detail: 'No payment can be verified now, so none is asked for. Send the same request later.',
+  retryAfterMs: 2_000,
+};
+
 /** Sends the 402 of a request whose payment or sign-in was refused, with headers that state the reason. */
 export function sendChallenge(
   reply: FastifyReply,
-  challenge: RenderedChallenge,
+  challenge: RenderedChallenge | null,
   reasonHeaders: readonly (readonly [string, string])[],
 ): FastifyReply {
+  if (challenge === null) return sendNothingOffered(reply);
   if (isHeadTooLong(challenge.headers)) return sendProblem(reply, problemOf(414));
   setHeaders(reply, challenge.headers);
   for (const [name, value] of reasonHeaders) void reply.header(name, value);
@@ -21,6 +30,10 @@ export function sendChallenge(
     .header('X-Request-Id', reply.request.id)
     .type('application/json; charset=utf-8')
     .send(challenge.body);
+}
+
+export function sendNothingOffered(reply: FastifyReply): FastifyReply {
+  return sendProblem(reply, NOTHING_OFFERED);
 }
 
 interface UnpaidAnswer {

@@ -1,16 +1,17 @@
+import type { PaymentOption } from '@tollgate/config';
 import { ProblemError } from '@tollgate/http';
 import { hashRetryKey } from '@tollgate/ledger';
 import {
   PAYMENT_SIGNATURE,
   X_PAYMENT,
   type AuthenticationChallenge,
-  type Hex,
   type RequirementTerms,
   type SignedPayment,
   assertAccepted,
   caip2Of,
   challengeNonce,
   isPaymentIdentifier,
+  lowerHex,
   parsePaymentCredential,
   parsePaymentSignature,
   parseProof,
@@ -21,23 +22,24 @@ import {
   type PaymentProof,
   recipientOf,
   signedAmountOf,
+  signedMethodOf,
 } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 
 import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
-import type { PaidEndpoint } from '../offer/paid-endpoint.js';
+import { isTakenBy, type PaidEndpoint, type SoldOption } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
 import type { SentPath } from '../route/paid-path.js';
+import { agreedPriceOf } from './agreed-price.js';
 import type { PaymentHeader } from './find-payment-header.js';
-import { priceOf } from './price.js';
 import { type Instrument, isReferenceUnknown, type PaymentForm, type Purchase, readQuery } from './purchase.js';
 
 /** A well-formed payment whose content is not verified yet. */
 export interface ParsedPayment {
   readonly form: PaymentForm;
-  /** As the payer names it; the receipt repeats it. */
-  readonly network: string;
+  /** As the payer names it; the receipt repeats it. Null where it names none. */
+  readonly network: string | null;
   readonly instrument: Instrument;
   /** The reference of the challenge that the payment answers, if it names one. */
   readonly reference?: string | undefined;
@@ -60,13 +62,8 @@ export interface PurchaseParts {
 
 /** Which payments are accepted, in which protocols, and on which terms. */
 export interface PurchaseTerms {
-  readonly chainId: number;
-  /** The networks that payments in `X-Payment` may name. */
-  readonly networks: readonly string[];
   readonly signedPayments: boolean;
   readonly challenges: Challenges;
-  readonly asset: Hex;
-  readonly payTo: Hex;
   readonly maxTimeoutSeconds: number;
 }
 
@@ -74,20 +71,25 @@ export interface PurchaseTerms {
 export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purchase {
   const { request, endpoint, path, sent, header } = parts;
   const { method } = request;
-  const presented = parsePresentedPayment(header, terms);
-  const reference = authenticate(presented, parts, terms);
+  const presented = parsePresentedPayment(header, endpoint, terms);
+  const { sold, reference } = authenticate(presented, parts, terms);
   const { maxTimeoutSeconds } = terms;
-  const { priceBaseUnits: currentPrice } = endpoint.route;
-  const priceBaseUnits = priceOf(presented.instrument, reference, { priceBaseUnits: currentPrice, maxTimeoutSeconds });
-  assertOffered(presented, priceBaseUnits, { ...terms, isMeteredRoute: endpoint.route.isMetered === true });
-  const { form, network, instrument, reference: referenceText = null } = presented;
+  const { priceBaseUnits: currentPrice } = sold;
+  const priceBaseUnits = agreedPriceOf(presented.instrument, reference, {
+    priceBaseUnits: currentPrice,
+    maxTimeoutSeconds,
+  });
+  assertOffered(presented, priceBaseUnits, { sold, isMeteredRoute: endpoint.route.isMetered === true });
+  const { form, instrument, reference: referenceText = null } = presented;
+  const network = presented.network ?? caip2Of(sold.judged.option.chain.id);
   const mustBeSettled =
-    isReferenceUnknown({ reference, referenceText }) || !isCurrentChallenge(presented, reference, parts);
+    isReferenceUnknown({ reference, referenceText }) || !isCurrentChallenge(presented, reference, { ...parts, sold });
   const paymentIdentifier = parseIdentifier(presented);
   const key =
     parts.idempotencyKey ?? (paymentIdentifier === null ? undefined : `payment-identifier ${paymentIdentifier}`);
   return {
     endpoint,
+    sold,
     method,
     path,
     sent,
@@ -105,11 +107,15 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
   };
 }
 
-function parsePresentedPayment({ name, value }: PaymentHeader, forms: PurchaseTerms): ParsedPayment {
+function parsePresentedPayment(
+  { name, value }: PaymentHeader,
+  { options }: PaidEndpoint,
+  { signedPayments }: PurchaseTerms,
+): ParsedPayment {
   switch (name) {
     case X_PAYMENT: {
-      const parse = forms.signedPayments ? parseProofOrSigned : parseProof;
-      const { network, payload } = parse(value, { network: forms.networks });
+      const parse = signedPayments ? parseProofOrSigned : parseProof;
+      const { network, payload } = parse(value, { network: options.flatMap(({ networks }) => networks) });
       if ('kind' in payload) return { form: 'v1', network, instrument: payload };
       const { reference } = payload;
       return { form: 'documented', network, reference, instrument: toInstrument({ kind: 'transaction', payload }) };
@@ -123,7 +129,7 @@ function parsePresentedPayment({ name, value }: PaymentHeader, forms: PurchaseTe
     }
     case 'Authorization': {
       const { challenge, payment } = parsePaymentCredential(value);
-      const presented = { form: 'mpp', network: caip2Of(forms.chainId), challenge, reference: challenge.id } as const;
+      const presented = { form: 'mpp', network: null, challenge, reference: challenge.id } as const;
       return { ...presented, instrument: toInstrument(payment) };
     }
   }
@@ -144,21 +150,44 @@ function parseIdentifier({ paymentIdentifier: identifier }: ParsedPayment): stri
   throw new ProblemError({ status: 400, code: 'payment_identifier_invalid', detail });
 }
 
+interface Authenticated {
+  /** The route in the option that is paid. */
+  readonly sold: SoldOption;
+  readonly reference: AuthenticReference | null;
+}
+
 /**
- * Null also for a signed payment whose reference is unknown: before `PAY_TO` or the secret changed, this gateway may have
- * issued it, and a relayer may have moved the money, for which the payer must not be asked again.
+ * The option that a payment is made in: the one of its reference among those that it may mean, otherwise the first of these.
+ * There is no reference also for a signed payment whose reference is unknown: before `PAY_TO` or the secret changed, this
+ * gateway may have issued it, and a relayer may have moved the money, for which the payer must not be asked again.
  */
 function authenticate(
-  { reference: text, instrument }: ParsedPayment,
+  presented: ParsedPayment,
   { request, endpoint, path }: PurchaseParts,
   { challenges }: PurchaseTerms,
-): AuthenticReference | null {
-  if (text === undefined) return null;
-  const reference = challenges.authenticate(endpoint, request.method, path, text);
-  if (reference === null && instrument.kind === 'transaction') {
+): Authenticated {
+  const { reference: text, instrument } = presented;
+  const meant = findMeant(presented, endpoint.options);
+  for (const sold of text === undefined ? [] : meant) {
+    const reference = challenges.authenticate(sold, request.method, path, text ?? '');
+    if (reference !== null) return { sold, reference };
+  }
+  const sold = meant.find((one) => one.isChargeRequest(presented.challenge?.request ?? '')) ?? meant[0];
+  if (sold === undefined || (text !== undefined && instrument.kind === 'transaction')) {
     throw new PaymentError('unknown_reference', 'This gateway did not issue the reference for this request.');
   }
-  return reference;
+  return { sold, reference: null };
+}
+
+/** The options that a payment may be made in, by what it says beside its reference. An MPP challenge may be of any. */
+function findMeant({ form, network, accepted }: ParsedPayment, options: readonly SoldOption[]): readonly SoldOption[] {
+  if (form === 'documented' || form === 'v1') return options.filter(({ networks }) => networks.includes(network ?? ''));
+  if (accepted === undefined) return options;
+  const named = options.filter(({ judged: { option } }) => {
+    return accepted.network === caip2Of(option.chain.id) && accepted.asset === lowerHex(option.asset);
+  });
+  // Where none is named, the first explains what is wrong.
+  return named.length > 0 ? named : options.slice(0, 1);
 }
 
 /**
@@ -169,8 +198,11 @@ function authenticate(
 function assertOffered(
   { form, instrument, accepted }: ParsedPayment,
   priceBaseUnits: bigint,
-  { chainId, asset, payTo, isMeteredRoute }: PurchaseTerms & { readonly isMeteredRoute: boolean },
+  { sold, isMeteredRoute }: { readonly sold: SoldOption; readonly isMeteredRoute: boolean },
 ): void {
+  const { option } = sold.judged;
+  const { asset, payTo } = option;
+  assertMethod(option, instrument);
   const scheme = isMetered(instrument) ? 'upto' : 'exact';
   if (scheme === 'upto' && !(isMeteredRoute && form === 'v2')) {
     throw new PaymentError('wrong_scheme', 'This route has a fixed price and does not accept the scheme "upto".');
@@ -183,11 +215,17 @@ function assertOffered(
   const isSignedAmount = breaksPrice && signed !== null && accepted.amountBaseUnits === signedAmountOf(signed);
   assertAccepted(accepted, {
     scheme,
-    network: caip2Of(chainId),
+    network: caip2Of(option.chain.id),
     asset,
     payTo: isSignedPayTo ? accepted.payTo : payTo,
     amountBaseUnits: isSignedAmount ? accepted.amountBaseUnits : priceBaseUnits.toString(),
   });
+}
+
+function assertMethod(option: PaymentOption, instrument: Instrument): void {
+  const method = instrument.kind === 'transaction' ? 'transfer' : signedMethodOf(instrument).transferMethod;
+  if (isTakenBy(option, method)) return;
+  throw new PaymentError('wrong_scheme', `The option ${option.name} is not paid by the method "${method}".`);
 }
 
 /**
@@ -198,14 +236,14 @@ function assertOffered(
 function isCurrentChallenge(
   { challenge, instrument }: ParsedPayment,
   reference: AuthenticReference | null,
-  { endpoint: { offer }, origin }: PurchaseParts,
+  { endpoint, origin, sold }: PurchaseParts & { readonly sold: SoldOption },
 ): boolean {
-  if (challenge === undefined || reference === null || offer === null) return true;
+  if (challenge === undefined || reference === null) return true;
   const isCurrent =
     instrument.kind === 'transaction' ||
-    (challenge.realm === origin.host && challenge.expires === offer.expiresAt(reference.issuedAtMs));
+    (challenge.realm === origin.host && challenge.expires === endpoint.expiresAt(reference.issuedAtMs));
   const isBound = instrument.kind !== 'authorization' || instrument.authorization.nonce === challengeNonce(challenge);
-  if (!offer.isChargeRequest(challenge.request, reference.priceBaseUnits) || !(isCurrent || isBound)) {
+  if (!sold.isChargeRequest(challenge.request, reference.priceBaseUnits) || !(isCurrent || isBound)) {
     throw new PaymentError(
       'unknown_reference',
       'The credential does not repeat a challenge as this gateway issued it.',

@@ -4,7 +4,7 @@ import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import { nonceOf, payerOf, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 import type { AuthenticReference } from '../offer/challenges.js';
-import type { PaidEndpoint } from '../offer/paid-endpoint.js';
+import type { PaidEndpoint, SoldOption } from '../offer/paid-endpoint.js';
 import type { SentPath } from '../route/paid-path.js';
 import type { PaidRoute } from '../route/paid-route.js';
 
@@ -25,6 +25,8 @@ export type PaymentForm = 'documented' | 'v1' | 'v2' | 'mpp';
 /** A request for a paid route with a well-formed payment. The verifier decides whether it pays. */
 export interface Purchase {
   readonly endpoint: PaidEndpoint;
+  /** The route in the option that is paid. */
+  readonly sold: SoldOption;
   readonly method: string;
   /** In canonical form. */
   readonly path: string;

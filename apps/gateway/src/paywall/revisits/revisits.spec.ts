@@ -15,6 +15,7 @@ import {
   send,
   startGateway,
   type RunningGateway,
+  startAgreeingVerifier,
 } from '../../../test/start-gateway.js';
 import { startRelay, type Relay } from '../../../test/start-relay.js';
 import { SignInNonces } from '../offer/sign-in-nonces.js';
@@ -410,6 +411,7 @@ describe('a refused sign-in', () => {
 describe.each(['is gone', 'hangs'])('while Redis %s', (trouble) => {
   it('payments cannot be looked up: 503, and neither a response nor a challenge', async () => {
     const own = await startRedis();
+    const stopVerifier = await startAgreeingVerifier(own.url);
     const alone = await startGateway(own.url, [createRoute(produce, { revisitSeconds: 600 })], {
       SIGNED_PAYMENTS: 'true',
       PUBLIC_URL,
@@ -427,6 +429,7 @@ describe.each(['is gone', 'hangs'])('while Redis %s', (trouble) => {
       if (trouble === 'hangs') own.signal('SIGCONT');
       else await own.start();
       await alone.stop();
+      await stopVerifier();
       await own.stop();
     }
   });

@@ -1,6 +1,6 @@
 import { recoverAccount } from '@tollgate/crypto';
 import { clientNetwork } from '@tollgate/http';
-import type { SignIn } from '@tollgate/protocol';
+import { caip2Of, type SignIn } from '@tollgate/protocol';
 import {
   type ContractSignatureVerdict,
   NoReplyError,
@@ -10,11 +10,10 @@ import {
 } from '@tollgate/transport';
 import { hashMessage } from 'viem';
 
-import type { Verifiers } from '../../verifiers/agreeing-verifiers.js';
+import type { JudgedOption } from '../../verifiers/judged-options.js';
 
 export interface SignersParts {
-  readonly verifier: Verifiers;
-  readonly chainId: number;
+  readonly options: readonly JudgedOption[];
   readonly verifyDeadlineMs: number;
   readonly verifyRetryMs: number;
   /** The clock of the ledger's Redis. */
@@ -37,16 +36,24 @@ export class Signers {
   constructor(private readonly parts: SignersParts) {}
 
   /** @throws SignerUnknownError */
-  async hasSigned(message: string, { address, signature }: SignIn, asker: SignerAsker): Promise<boolean> {
+  async hasSigned(message: string, { address, signature, network }: SignIn, asker: SignerAsker): Promise<boolean> {
     const hash = hashMessage(message);
     if (recoverAccount(hash, signature) === address.toLowerCase()) return true;
-    const verdict = await this.#ask({ hash, signature, signer: address, ...asker });
+    const verdict = await this.#ask(network, { hash, signature, signer: address, ...asker });
     if (verdict.outcome === 'unavailable') throw new SignerUnknownError(verdict.reason);
     return verdict.outcome === 'signed';
   }
 
-  async #ask(asked: Omit<VerifyContractSignatureRequest, 'deadlineMs' | 'chainId'>): Promise<ContractSignatureVerdict> {
-    const { verifier, chainId, verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
+  async #ask(
+    network: string,
+    asked: Omit<VerifyContractSignatureRequest, 'deadlineMs' | 'chainId'>,
+  ): Promise<ContractSignatureVerdict> {
+    const { options, verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
+    const judged = options.filter(({ option }) => caip2Of(option.chain.id) === network);
+    // Any option of the chain will do, and one that no verifier judges now would wait for nothing.
+    const { verifier, option } = judged.find(({ agreement }) => agreement.isFresh()) ?? judged[0] ?? {};
+    if (verifier === undefined || option === undefined) return { outcome: 'unavailable', reason: 'chain_unknown' };
+    const chainId = option.chain.id;
     const clientAddress = clientNetwork(asked.clientAddress);
     const request = { ...asked, clientAddress, chainId, deadlineMs: nowMs() + timeoutMs };
     try {

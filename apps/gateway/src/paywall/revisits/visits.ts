@@ -51,7 +51,6 @@ export interface VisitsParts {
   readonly ledger: Pick<Ledger, 'isClosed'>;
   readonly signers: Pick<Signers, 'hasSigned'>;
   readonly nonces: SignInNonces;
-  readonly chainId: number;
   readonly reportFailure: (error: unknown, visit: Visit, requestId: string) => void;
 }
 
@@ -70,16 +69,16 @@ export class Visits {
 
   /** The sign-in of a request for a route that may be revisited; null if there is none. Calls no other service. */
   read({ endpoint, path, sent, origin, request }: VisitParts): Visit | SignInFailure | null {
-    const { nonces, chainId } = this.parts;
+    const { nonces } = this.parts;
     const header = request.raw.headers[FIELD];
     if (typeof header !== 'string') return null;
     const signIn = readSignIn(header);
     if (signIn === null) return 'malformed_sign_in';
     const { nonce, issuedAt } = signIn;
-    const expected = { domain: origin.host, uri: origin.url + path, network: caip2Of(chainId) };
+    const expected = { domain: origin.host, uri: origin.url + path, network: signIn.network };
     if (signIn.domain !== expected.domain) return 'domain_mismatch';
     if (signIn.uri !== expected.uri) return 'uri_mismatch';
-    if (signIn.network !== expected.network) return 'chain_mismatch';
+    if (!endpoint.chainIds.some((chainId) => caip2Of(chainId) === signIn.network)) return 'chain_mismatch';
     if (!nonces.isOwn(nonce, expected.uri, issuedAt)) return 'nonce_unknown';
     const asked = { ...expected, nonce, issuedAt, expirationTime: expirationOf(issuedAt) };
     if (Date.parse(asked.expirationTime) < Date.now()) return 'sign_in_expired';

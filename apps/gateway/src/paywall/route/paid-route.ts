@@ -26,7 +26,12 @@ export interface PaidRoute {
   readonly path: string;
   /** In capitals. HEAD and OPTIONS are never listed: HEAD always gets the head of a 402, OPTIONS is free. */
   readonly methods: readonly string[];
-  readonly priceBaseUnits: bigint;
+  /** In the seller's unit, as a decimal number; `priceOf` says what that is in an option. */
+  readonly price: string;
+  /** The entries of the payments file that it may be paid in; absent: all of them. */
+  readonly accepts?: readonly string[];
+  /** The account that is paid, of those that these entries list; absent: the first of each. */
+  readonly payTo?: string;
   /** Whether payers may sign for the price as a maximum and are charged what the response costs. */
   readonly isMetered?: boolean;
   /** Whether the resource gets the client's own `Authorization`, so that a payment has to stand elsewhere. */

@@ -29,7 +29,7 @@ export function createTransactionQuestion(
   nowMs: number,
 ): VerifyPaymentRequest {
   const { network, chainId, asset, payTo, verifyDeadlineMs, leaseMs } = terms;
-  const { reference, endpoint, form } = purchase;
+  const { reference, sold, form } = purchase;
   // The documented form demands that a second showing without an Idempotency-Key is refused. Where the payment is bound
   // to its reference, the verifier makes the reference its key.
   const retryKey = form === 'documented' ? purchase.retryKey : retryKeyOf(purchase);
@@ -42,7 +42,7 @@ export function createTransactionQuestion(
     chainId,
     asset,
     payTo,
-    priceBaseUnits: endpoint.route.priceBaseUnits.toString(),
+    priceBaseUnits: sold.priceBaseUnits.toString(),
     txHash: lowerHex(txHash),
     ...(reference === null ? {} : { reference: { ...reference, priceBaseUnits: reference.priceBaseUnits.toString() } }),
     ...(signature === undefined ? {} : { signature }),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { startUpstream } from '../../../../../test/flows/start-upstream.js';
+import { createOption } from '../../../test/create-option.js';
 import { PaidPath } from '../../paywall/route/paid-path.js';
 import { isCharged, type PaidRoute, type ProducedAnswer } from '../../paywall/route/paid-route.js';
 import { parseRoutes } from '../routes-file/parse-routes.js';
@@ -29,7 +30,13 @@ function load(url: string, publicUrl?: string): PaidRoute[] {
   - { path: /orders, price: "5", upstream: "${url}", methods: [POST] }
   - { path: /named/:id, price: "6", upstream: "${url}", upstreamHeaders: { Host: API.example.net } }
 `;
-  return parseRoutes(file, { env: {}, assetDecimals: 6, maxStoredAnswerBytes: 1_000, sellsWeather: false, publicUrl });
+  return parseRoutes(file, {
+    env: {},
+    options: [createOption({ decimals: 6 })],
+    maxStoredAnswerBytes: 1_000,
+    sellsWeather: false,
+    publicUrl,
+  });
 }
 
 const close = (sold: readonly PaidRoute[]) =>

@@ -1,9 +1,18 @@
-import { expandVariables, VariableError, type FileProblem, type ParsedEntry, type Place } from '@tollgate/config';
-import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
+import {
+  expandVariables,
+  hintAt,
+  VariableError,
+  type FileProblem,
+  type ParsedEntry,
+  type PaymentOption,
+  type Place,
+} from '@tollgate/config';
 
 import { canonicalName } from '../../paywall/route/hop-by-hop-headers.js';
+import { acceptsOption } from '../../paywall/route/options-of-route.js';
 import { parsePathPattern, PathPatternError, type PathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
+import { findPriceProblems } from '../../paywall/route/price-of.js';
 import { isReservedHeader } from '../proxy/headers.js';
 import { ProxyResource } from '../proxy/proxy-resource.js';
 import type { PublicPaths } from '../proxy/public-paths.js';
@@ -13,7 +22,7 @@ import type { RouteDescription } from './route-description.js';
 
 export interface RouteContext extends ContradictionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly assetDecimals: number;
+  readonly options: readonly PaymentOption[];
   readonly maxStoredAnswerBytes: number;
   readonly sellsWeather: boolean;
 }
@@ -34,7 +43,7 @@ export function createProxyRoute(
 ): ProxyRoute | null {
   const { description, faulty, place } = parsed;
   const problemsBefore = problems.length;
-  const parse = <T>(key: 'path' | 'price' | 'upstream', read: (text: string) => T): T | null => {
+  const parse = <T>(key: 'path' | 'upstream', read: (text: string) => T): T | null => {
     if (faulty.has(key)) return null;
     try {
       return read(description[key]);
@@ -47,7 +56,11 @@ export function createProxyRoute(
   };
 
   const pattern = parse('path', parsePathPattern);
-  const price = parse('price', (text) => parsePrice(text, context.assetDecimals));
+  const accepted = readAccepted(parsed, context.options, problems);
+  if (!faulty.has('price')) {
+    for (const message of findPriceProblems(description.price, accepted))
+      problems.push({ place: [...place, 'price'], message });
+  }
   const url = parse('upstream', (text) => parseUpstreamUrl(expandVariables(text, context.env)));
   const added = faulty.has('upstreamHeaders')
     ? []
@@ -58,7 +71,7 @@ export function createProxyRoute(
   if (pattern === null) return null;
   const stripPrefix = faulty.has('stripPrefix') ? '' : description.stripPrefix;
   const path = url && parse('upstream', () => new UpstreamPath(pattern, url.pathname, stripPrefix));
-  if (url === null || path === null || price === null || faulty.size > 0 || problems.length > problemsBefore)
+  if (url === null || path === null || faulty.size > 0 || problems.length > problemsBefore)
     return { path: description.path, pattern, route: null };
   const { answer, chargeOn, maxBodyBytes, metered, methods, mimeType, passCredentials, timeoutMs } = description;
   const { revisitSeconds, settle } = description;
@@ -80,7 +93,9 @@ export function createProxyRoute(
     route: {
       path: description.path,
       methods,
-      priceBaseUnits: price,
+      price: description.price,
+      ...(description.accepts && { accepts: description.accepts }),
+      ...(description.payTo && { payTo: description.payTo }),
       description: description.description ?? `${methods.join(', ')} ${description.path}`,
       mimeType,
       answer,
@@ -102,17 +117,26 @@ function isExplained(error: unknown): error is Error {
   return [RouteError, VariableError, PathPatternError, UpstreamPathError].some((known) => error instanceof known);
 }
 
-function parsePrice(text: string, assetDecimals: number): bigint {
-  let price: bigint;
-  try {
-    price = parseTokenAmount(text, assetDecimals);
-  } catch (error) {
-    if (!(error instanceof PaymentError)) throw error;
-    throw new RouteError(`${error.message} ${error.hint ?? ''}`.trim());
+/** The options that a route may be paid in; a name or an account that the payments file does not list is reported. */
+function readAccepted(
+  { description: { accepts, payTo }, faulty, place }: ParsedEntry<RouteDescription>,
+  options: readonly PaymentOption[],
+  problems: FileProblem[],
+): readonly PaymentOption[] {
+  if (faulty.has('accepts') || faulty.has('payTo')) return options;
+  const entries = [...new Set(options.map(({ entry }) => entry))];
+  for (const name of accepts ?? []) {
+    if (entries.includes(name)) continue;
+    const message = `names no option "${name}"; ${hintAt(name, entries, 'options')}`;
+    problems.push({ place: [...place, 'accepts'], message });
   }
-  if (price === 0n)
-    throw new RouteError('is 0: every price must be above 0. Serve free resources beside the gateway, not through it');
-  return price;
+  const route = { ...(accepts && { accepts }), ...(payTo && { payTo }) };
+  const accepted = options.filter((option) => acceptsOption(route, option));
+  const asked = entries.filter((entry) => accepts?.includes(entry) ?? true);
+  const lacking = asked.filter((entry) => !accepted.some((option) => option.entry === entry));
+  for (const entry of lacking)
+    problems.push({ place: [...place, 'payTo'], message: `is no account that the option ${entry} lists as payTo` });
+  return accepted;
 }
 
 function parseUpstreamUrl(text: string): URL {

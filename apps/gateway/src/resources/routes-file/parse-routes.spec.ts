@@ -2,13 +2,14 @@ import { ConfigurationError, keysOf } from '@tollgate/config';
 import fc from 'fast-check';
 
 import { anyText } from '../../../../../test/harness/any-text.js';
+import { createOption } from '../../../test/create-option.js';
 import { parseRoutes } from './parse-routes.js';
 import { RouteDescription } from './route-description.js';
 
 const SECRET = 'k3y-of-the-upstream';
 const context = {
   env: { API_KEY: SECRET, BROKEN: `${SECRET}\nX: y`, EMPTY: '', UPSTREAM: 'http://upstream:9000' },
-  assetDecimals: 6,
+  options: [createOption({ decimals: 6 })],
   maxStoredAnswerBytes: 1_000,
   sellsWeather: true,
 };
@@ -42,7 +43,7 @@ describe('parseRoutes', () => {
     expect(route).toMatchObject({
       path: '/v1/quotes/:symbol',
       methods: ['GET'],
-      priceBaseUnits: 10_000n,
+      price: '0.01',
       description: 'GET /v1/quotes/:symbol',
       mimeType: 'application/json',
       answer: 'stored',
@@ -69,7 +70,7 @@ describe('parseRoutes', () => {
       {
         path: '/files/*',
         methods: ['GET', 'POST'],
-        priceBaseUnits: 10_000n,
+        price: '0.01',
         description: 'Files',
         mimeType: 'text/plain; charset=utf-8',
         answer: 'streamed',
@@ -83,7 +84,64 @@ describe('parseRoutes', () => {
 
   it('reads an unquoted price as text, not as a float', () => {
     const text = 'routes: [{path: /a, price: 123456789012.100001, upstream: http://u}]';
-    expect(parseRoutes(text, context)).toMatchObject([{ priceBaseUnits: 123456789012100001n }]);
+    expect(parseRoutes(text, context)).toMatchObject([{ price: '123456789012.100001' }]);
+  });
+
+  describe('of a seller with several options', () => {
+    const SECOND = `0x${'6b'.repeat(20)}` as const;
+    const options = [
+      createOption({ name: 'usdc-base' }),
+      createOption({ name: 'weth-base', symbol: 'WETH', decimals: 18, rate: '0.00026' }),
+      createOption({ name: 'cent', decimals: 2 }),
+      createOption({ name: 'usdc-base 2', entry: 'usdc-base', payTo: SECOND }),
+    ];
+    const problemsOf = (lines: string): readonly string[] => {
+      try {
+        parseRoutes(`routes:\n  - { path: /a, upstream: http://u, ${lines} }`, { ...context, options });
+        return [];
+      } catch (error) {
+        return (error as ConfigurationError).problems;
+      }
+    };
+
+    it('names the options that a route accepts', () => {
+      const text = 'routes: [{ path: /a, price: 0.001, upstream: http://u, accepts: [weth-base, usdc-base] }]';
+      expect(parseRoutes(text, { ...context, options })).toMatchObject([{ accepts: ['weth-base', 'usdc-base'] }]);
+    });
+
+    it.each([
+      [
+        'an unknown option',
+        'price: 1, accepts: [usdc-bse]',
+        /^routes\[0\]\.accepts.*no option "usdc-bse"; did you mean "usdc-base"\?$/,
+      ],
+      ['an option twice', 'price: 1, accepts: [cent, cent]', /accepts.*lists an option twice/],
+      ['no option', 'price: 1, accepts: []', /accepts.*must list at least one option/],
+      [
+        'a price that is no whole number of base units in one of them',
+        'price: 0.001',
+        /price.*"0\.001" has more than 2 decimals/,
+      ],
+    ])('refuses %s', (_what, lines, problem) => {
+      expect(problemsOf(lines)).toEqual([expect.stringMatching(problem)]);
+    });
+
+    it('pays another account of those that an option lists', () => {
+      const text = `routes: [{ path: /a, price: 1, upstream: http://u, accepts: [usdc-base], payTo: '${SECOND}' }]`;
+      expect(parseRoutes(text, { ...context, options })).toMatchObject([{ payTo: SECOND }]);
+      expect(problemsOf(`price: 1, payTo: '${SECOND}'`)).toEqual([
+        expect.stringMatching(/payTo.*is no account that the option weth-base lists as payTo/),
+        expect.stringMatching(/payTo.*is no account that the option cent lists as payTo/),
+      ]);
+      expect(problemsOf('price: 1, payTo: me')).toEqual([expect.stringMatching(/payTo.*must be an address in quotes/)]);
+    });
+
+    it('names the rate by which a price is no whole number of base units', () => {
+      const odd = [createOption({ name: 'odd', rate: '0.3333333' })];
+      expect(() =>
+        parseRoutes('routes: [{ path: /a, price: 1, upstream: http://u }]', { ...context, options: odd }),
+      ).toThrow(/"0\.3333333" has more than 6 decimals.*\(odd has the rate 0\.3333333\)/);
+    });
   });
 
   it('lets methods of one path cost different prices', () => {
@@ -199,7 +257,7 @@ rotes: []
     ['upstreamHeaders: { X: "${API_KEY" }', 'has "${" without a variable name and "}"'],
     ['upstreamHeaders: { X: "${}" }', 'has "${" without a variable name and "}"'],
     ['upstreamHeaders: { X: "${BROKEN}" }', 'contains a character that is not allowed in a header'],
-    ['__proto__: { price: "1" }', 'routes[0].__proto__ (line 5): is unknown; known keys are path, price'],
+    ['__proto__: { price: "1" }', 'routes[0].__proto__ (line 5): is unknown; '],
   ])('refuses %s', (line, message) => {
     const [problem, ...others] = problemsOf(line);
     expect(problem).toContain(message);

@@ -29,6 +29,17 @@ export class RouteDescription {
   @IsString(text)
   upstream!: string;
 
+  @IsOptional()
+  @IsArray({ message: 'accepts must be a list of options such as [usdc-base]' })
+  @ArrayNotEmpty({ message: 'accepts must list at least one option' })
+  @ArrayUnique({ message: 'accepts lists an option twice' })
+  @IsString({ each: true, message: 'accepts must be a list of names' })
+  accepts?: string[];
+
+  @IsOptional()
+  @Matches(/^0x[0-9a-f]{40}$/i, { message: 'payTo must be an address in quotes' })
+  payTo?: string;
+
   @IsArray({ message: 'methods must be a list such as [GET, POST]' })
   @ArrayNotEmpty({ message: 'methods must list at least one method' })
   @ArrayUnique({ message: 'methods lists a method twice' })

@@ -1,8 +1,9 @@
-import { ConfigurationError } from '@tollgate/config';
-import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
+import { ConfigurationError, type PaymentOption } from '@tollgate/config';
 
 import type { WeatherEnvironment, WeatherSourceName } from '../../config/weather.environment.js';
+import { acceptsOption } from '../../paywall/route/options-of-route.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
+import { findPriceProblems } from '../../paywall/route/price-of.js';
 import { OPEN_METEO_TIMEOUT_MS, OpenMeteo } from './open-meteo.js';
 import { SampleWeather } from './sample-weather.js';
 import { WeatherResource, type WeatherData, type WeatherSource } from './weather-resource.js';
@@ -14,12 +15,18 @@ export interface SoldWeather extends Omit<WeatherEnvironment, 'weatherSource'> {
   readonly weatherSource: Exclude<WeatherSourceName, 'off'>;
 }
 
-/** @throws ConfigurationError if the price is 0 or has more decimals than the asset */
-export function createWeatherRoute(weather: SoldWeather, assetDecimals: number): PaidRoute {
+/** @throws ConfigurationError if the price is 0 or no whole number of base units in one of the options */
+export function createWeatherRoute(weather: SoldWeather, options: readonly PaymentOption[]): PaidRoute {
+  const { weatherPrice: price } = weather;
+  const problems = findPriceProblems(
+    price,
+    options.filter((option) => acceptsOption({}, option)),
+  );
+  if (problems.length > 0) throw new ConfigurationError(problems.map((problem) => `WEATHER_PRICE: ${problem}`));
   return {
     path: WEATHER_PATH,
     methods: ['GET'],
-    priceBaseUnits: parsePrice(weather.weatherPrice, assetDecimals),
+    price,
     description: `Current weather in ${weather.weatherLocation}`,
     mimeType: 'application/json',
     answer: 'stored',
@@ -38,17 +45,6 @@ function createSource(weather: SoldWeather): WeatherSource {
       return new SampleWeather(place);
     case 'open-meteo':
       return new OpenMeteo({ ...place, url: weather.weatherUrl });
-  }
-}
-
-function parsePrice(text: string, assetDecimals: number): bigint {
-  try {
-    const price = parseTokenAmount(text, assetDecimals);
-    if (price > 0n) return price;
-    throw new ConfigurationError(['WEATHER_PRICE is 0: every price must be above 0.']);
-  } catch (error) {
-    if (!(error instanceof PaymentError)) throw error;
-    throw new ConfigurationError([`WEATHER_PRICE: ${error.message} ${error.hint ?? ''}`.trim()]);
   }
 }
 

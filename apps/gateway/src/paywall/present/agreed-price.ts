@@ -9,7 +9,7 @@ import type { Instrument } from './purchase.js';
  * later than a client that signed in time lets it expire. The time of presentation does not matter, for the payment may
  * have been settled long before.
  */
-export function priceOf(
+export function agreedPriceOf(
   instrument: Instrument,
   reference: AuthenticReference | null,
   { priceBaseUnits, maxTimeoutSeconds }: { readonly priceBaseUnits: bigint; readonly maxTimeoutSeconds: number },

@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import {
+  encodeJsonHeader,
+  encodeProof,
+  type Hex,
+  type PaymentRequiredV2,
+  type RequirementV2,
+} from '@tollgate/protocol';
+
+import { waitFor } from '../../../../test/harness/retry.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
+import { readHeader } from '../../test/present-payments.js';
+import {
+  answerJson,
+  ASSET,
+  createRoute,
+  createTxHash,
+  PAY_TO,
+  startGateway,
+  startLedgerVerifier,
+  type LedgerVerifier,
+  type RunningGateway,
+} from '../../test/start-gateway.js';
+
+/** As a payments file is read: in lower case. */
+const USDC = ASSET.toLowerCase();
+const ETHER = '0x4200000000000000000000000000000000000006';
+const PAYMENTS = `chains:
+  one: { id: 1328, network: chain-testnet }
+  two: { id: 31338, network: other-testnet }
+accepts:
+  usdc-one: { chain: one, token: '${USDC}', decimals: 6, symbol: USDC, payTo: '${PAY_TO}' }
+  usdc-two: { chain: two, token: '${USDC}', decimals: 6, symbol: USDC, payTo: '${PAY_TO}' }
+  ether-one: { chain: one, token: '${ETHER}', decimals: 18, rate: 0.00026, methods: [permit2, transfer], payTo: '${PAY_TO}' }
+`;
+
+let folder: string;
+let redis: BorrowedRedis;
+let gateway: RunningGateway;
+let one: LedgerVerifier;
+let two: LedgerVerifier;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'options-'));
+  const file = join(folder, 'payments.yaml');
+  writeFileSync(file, PAYMENTS);
+  redis = await borrowRedis();
+  [one, two] = await Promise.all([startLedgerVerifier(redis.url), startLedgerVerifier(redis.url, 31_338)]);
+  const routes = [
+    createRoute(({ verification }) => answerJson(verification)),
+    createRoute(() => answerJson('for two'), { path: '/two', accepts: ['usdc-two'] }),
+  ];
+  gateway = await startGateway(redis.url, routes, {
+    PAYMENTS_FILE: file,
+    SIGNED_PAYMENTS: 'true',
+    VERIFY_DEADLINE_MS: '2000',
+    VERIFY_RETRY_MS: '1000',
+  });
+});
+beforeEach(() => {
+  one.questions.length = two.questions.length = 0;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([one.stop(), two.stop()]);
+  await redis.stop();
+  rmSync(folder, { recursive: true });
+});
+
+interface Offered {
+  readonly body: { readonly accepts: readonly { network: string; asset: string; extra: { reference: string } }[] };
+  readonly accepts: readonly RequirementV2[];
+  readonly challenges: readonly Record<string, string>[];
+}
+
+async function readOffer(path = '/api/weather'): Promise<Offered> {
+  const response = await fetch(gateway.url + path);
+  expect(response.status).toBe(402);
+  const { accepts } = readHeader(response, 'payment-required') as unknown as PaymentRequiredV2;
+  const challenges = (response.headers.get('www-authenticate') ?? '').split(/, (?=Payment )/).map((header) => {
+    const fields = [...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]);
+    return Object.fromEntries(fields) as Record<string, string>;
+  });
+  return { body: (await response.json()) as Offered['body'], accepts, challenges };
+}
+
+const referenceOf = (requirement: RequirementV2 | undefined): string => String(requirement?.extra['reference']);
+
+function pay(accepted: RequirementV2 | undefined, txHash: Hex, reference = referenceOf(accepted)): Promise<Response> {
+  const payload = { txHash, reference };
+  const header = encodeJsonHeader({ x402Version: 2, accepted, payload });
+  return fetch(`${gateway.url}/api/weather`, { headers: { 'PAYMENT-SIGNATURE': header } });
+}
+
+function prove(network: string, reference: string | undefined, txHash = createTxHash()): Promise<Response> {
+  const payload = { txHash, ...(reference !== undefined && { reference }) };
+  const proof = encodeProof({ x402Version: 1, scheme: 'exact', network, payload });
+  return fetch(`${gateway.url}/api/weather`, { headers: { 'X-Payment': proof } });
+}
+
+function credit(challenge: Record<string, string> | undefined, hash: Hex): Promise<Response> {
+  const credential = { challenge, payload: { type: 'hash', hash } };
+  const Authorization = `Payment ${Buffer.from(JSON.stringify(credential)).toString('base64url')}`;
+  return fetch(`${gateway.url}/api/weather`, { headers: { Authorization } });
+}
+
+const failureOf = (response: Response): unknown[] => [response.status, response.headers.get('x-payment-failure')];
+
+describe('a gateway with several options', () => {
+  it('offers all in x402 v2, the first two in MPP, and the first in the body', async () => {
+    const { body, accepts, challenges } = await readOffer();
+    expect(body.accepts).toMatchObject([{ network: 'chain-testnet', asset: USDC, maxAmountRequired: '1000' }]);
+    expect(accepts).toMatchObject([
+      { network: 'eip155:1328', asset: USDC, amount: '1000' },
+      { network: 'eip155:31338', asset: USDC, amount: '1000' },
+      { network: 'eip155:1328', asset: ETHER, amount: '260000000000', extra: { assetTransferMethod: 'permit2' } },
+    ]);
+    expect(new Set(accepts.map(referenceOf)).size).toBe(3);
+    expect(challenges.map(({ id }) => id)).toEqual(accepts.slice(0, 2).map(referenceOf));
+    expect(body.accepts[0]?.extra.reference).toBe(referenceOf(accepts[0]));
+  });
+
+  it('offers a route only in what it accepts', async () => {
+    const { body, accepts } = await readOffer('/two');
+    expect(body.accepts).toMatchObject([{ network: 'other-testnet' }]);
+    expect(accepts.map(({ network }) => network)).toEqual(['eip155:31338']);
+  });
+
+  it('asks the verifiers of the chain that is paid on, by the terms of the option', async () => {
+    const { accepts } = await readOffer();
+    const terms = [
+      [one, { chainId: 1328, asset: USDC, priceBaseUnits: '1000', network: 'chain-testnet' }],
+      [two, { chainId: 31_338, asset: USDC, priceBaseUnits: '1000', network: 'other-testnet' }],
+      [one, { chainId: 1328, asset: ETHER, priceBaseUnits: '260000000000', network: 'chain-testnet' }],
+    ] as const;
+    for (const [at, [verifier, asked]] of terms.entries()) {
+      const txHash = createTxHash();
+      const response = await pay(accepts[at], txHash);
+      expect([response.status, await response.json()]).toEqual([200, { isValid: true, txHash }]);
+      expect(verifier.questions.at(-1)).toMatchObject({ txHash, ...asked });
+      expect(readHeader(response, 'payment-response')).toMatchObject({ network: accepts[at]?.network });
+    }
+    expect([one.questions.length, two.questions.length]).toEqual([2, 1]);
+  });
+
+  it('takes the second MPP challenge', async () => {
+    const { challenges } = await readOffer();
+    const txHash = createTxHash();
+    expect((await credit(challenges[1], txHash)).status).toBe(200);
+    expect(two.questions).toMatchObject([{ txHash, chainId: 31_338 }]);
+  });
+
+  it('takes one transaction hash on two chains as two payments', async () => {
+    const { accepts } = await readOffer();
+    const txHash = createTxHash();
+    expect([(await pay(accepts[0], txHash)).status, (await pay(accepts[1], txHash)).status]).toEqual([200, 200]);
+    const again = await pay((await readOffer()).accepts[0], txHash);
+    expect(failureOf(again)).toEqual([402, 'payment_used']);
+  });
+
+  it('refuses a payment that names another option than its reference', async () => {
+    const { accepts } = await readOffer();
+    expect(failureOf(await pay(accepts[0], createTxHash(), referenceOf(accepts[1])))).toEqual([
+      402,
+      'unknown_reference',
+    ]);
+    expect(failureOf(await prove('chain-testnet', referenceOf(accepts[1])))).toEqual([402, 'unknown_reference']);
+    const elsewhere = { ...accepts[0], network: 'eip155:1' } as RequirementV2;
+    expect(failureOf(await pay(elsewhere, createTxHash()))).toEqual([402, 'wrong_network']);
+    expect(failureOf(await prove('elsewhere', undefined))).toEqual([402, 'wrong_network']);
+    expect([...one.questions, ...two.questions]).toEqual([]);
+  });
+
+  it('takes a proof without a reference as a payment in the first option of its network', async () => {
+    expect((await prove('other-testnet', undefined)).status).toBe(200);
+    expect(two.questions).toMatchObject([{ chainId: 31_338, asset: USDC }]);
+    expect((await prove('chain-testnet', undefined)).status).toBe(200);
+    expect(one.questions).toMatchObject([{ chainId: 1328, asset: USDC }]);
+  });
+
+  it('refuses a method that the option is not paid by', async () => {
+    const { accepts } = await readOffer();
+    const ether = accepts[2];
+    const authorization = {
+      from: PAY_TO,
+      to: PAY_TO,
+      value: '260000000000',
+      validAfter: '0',
+      validBefore: String(Math.floor(Date.now() / 1000) + 300),
+      nonce: createTxHash(),
+    };
+    const payload = { authorization, signature: `0x${'11'.repeat(65)}` };
+    const header = encodeJsonHeader({ x402Version: 2, accepted: ether, payload });
+    const response = await fetch(`${gateway.url}/api/weather`, { headers: { 'PAYMENT-SIGNATURE': header } });
+    expect(failureOf(response)).toEqual([402, 'wrong_scheme']);
+  });
+
+  it('offers neither token of a chain that no verifier judges, judges who paid before once it is back, and says so until then', async () => {
+    const before = await readOffer();
+    await two.stop();
+    await waitFor('it is not offered', async () => (await readOffer()).accepts.length === 2);
+    const { body, accepts } = await readOffer();
+    expect(accepts.map(({ network }) => network)).toEqual(['eip155:1328', 'eip155:1328']);
+    expect(body.accepts).toMatchObject([{ network: 'chain-testnet' }]);
+    expect((await fetch(`${gateway.url}/two`)).status).toBe(503);
+    const ready = await fetch(`${gateway.url}/health/ready`);
+    expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('usdc-two: no verifier')]);
+
+    const txHash = createTxHash();
+    const paid = pay(before.accepts[1], txHash);
+    const byMpp = createTxHash();
+    expect((await credit(before.challenges[1], byMpp)).status).toBe(503);
+    expect((await pay(before.accepts[0], createTxHash())).status).toBe(200);
+    expect((await paid).status).toBe(503);
+    two = await startLedgerVerifier(redis.url, 31_338);
+    await waitFor('it is offered again', async () => (await readOffer()).accepts.length === 3);
+    expect((await pay(before.accepts[1], txHash)).status).toBe(200);
+    expect((await credit(before.challenges[1], byMpp)).status).toBe(200);
+  });
+});

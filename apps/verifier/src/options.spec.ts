@@ -1,0 +1,161 @@
+import { Logger } from '@nestjs/common';
+import { listRefusals } from '@tollgate/ledger';
+import { lockOf, lowerHex } from '@tollgate/protocol';
+
+import { randomNonce, signAuthorization } from '../../../libs/verification/test/sign-authorization.js';
+import { waitFor } from '../../../test/harness/retry.js';
+import { signPermit } from '../../../tools/devnet/chain/sign-permit.js';
+import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { withRedis } from '../../../tools/devnet/processes/with-redis.js';
+import { TwoTokens, type AskedOption, type StartedVerifier } from '../test/two-tokens.js';
+import { TokenComparison } from './settings/token-comparison.js';
+
+const DIFFER = { outcome: 'unavailable', reason: 'settings_differ' };
+const UNREADY = { outcome: 'unavailable', reason: 'asset_decimals_differ', retryAfterMs: 10_000 };
+
+describe('a verifier of two tokens on one chain', () => {
+  let fixture: TwoTokens;
+  let verifier: StartedVerifier;
+  let usdc: AskedOption;
+  let wdev: AskedOption;
+
+  beforeAll(async () => {
+    fixture = await TwoTokens.start();
+    verifier = await fixture.startVerifier();
+    [usdc, wdev] = [fixture.option('usdc'), fixture.option('wdev')];
+  });
+
+  afterAll(async () => {
+    await verifier.close();
+    await fixture.stop();
+  });
+
+  const payer = () => fixture.chain.accounts[0]!;
+  const transfer = ({ asset: token, payTo: to, price: amountBaseUnits }: AskedOption, lockReference?: string) =>
+    transferTokens(fixture.chain, { token, to, amountBaseUnits, ...(lockReference && { lockReference }) });
+  const authorize = ({ asset, payTo: to, price, assetName: name, assetVersion: version }: AskedOption) => {
+    const { address, privateKey } = payer();
+    const validBefore = String(Math.floor(Date.now() / 1000) + 600);
+    const terms = { from: lowerHex(address), to, value: String(price), validAfter: '0', validBefore };
+    const domain = { name, version, chainId: fixture.chain.chainId, verifyingContract: asset };
+    return signAuthorization({ ...terms, nonce: randomNonce() }, { domain, privateKey });
+  };
+  const permit = ({ asset: token, payTo: to, price: amountBaseUnits }: AskedOption) =>
+    signPermit(fixture.chain, payer(), { token, to, amountBaseUnits });
+  const readReadiness = async () => {
+    const response = await fetch(`${await verifier.app.getUrl()}/health/ready`);
+    const { details } = (await response.json()) as { details: Record<string, object> };
+    return [response.status, details['settings']];
+  };
+
+  it('claims a transfer of either token, each at its own price and recipient', async () => {
+    for (const option of [usdc, wdev]) {
+      const txHash = await transfer(option);
+      const other = option === usdc ? wdev : usdc;
+      expect(await fixture.askByHash(other, txHash)).toEqual({ outcome: 'refused', failure: 'transfer_missing' });
+      expect(await fixture.askByHash(option, txHash)).toMatchObject({
+        outcome: 'claimed',
+        amountBaseUnits: String(option.price),
+        lease: { id: { kind: 'transfer', txHash } },
+      });
+    }
+  });
+
+  it('records a payment that is too low for a refund in the token that it was made in, and logs its option', async () => {
+    const logged = jest.spyOn(Logger.prototype, 'log');
+    const txHash = await transfer({ ...wdev, price: wdev.price - 1n });
+    expect(await fixture.askByHash(wdev, txHash)).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
+    const line = { msg: 'payment refused', option: 'wdev', txHash, failure: 'amount_too_low' };
+    expect(logged).toHaveBeenCalledWith(expect.objectContaining(line));
+    logged.mockRestore();
+    const refusals = await withRedis(fixture.redis.url, listRefusals);
+    expect(refusals.filter(({ payment }) => payment.includes(txHash))).toMatchObject([
+      { failure: 'amount_too_low', asset: wdev.asset, amountBaseUnits: String(wdev.price - 1n) },
+    ]);
+  });
+
+  it('sees the lock of a payment in either token', async () => {
+    for (const option of [usdc, wdev]) {
+      const txHash = await transfer(option, 'the reference');
+      expect(await fixture.askByLock(option, txHash, lockOf('the reference'))).toEqual({ outcome: 'paid' });
+    }
+  });
+
+  it.each([
+    ['an EIP-3009 authorization', 'usdc', authorize],
+    ['a permit of Permit2', 'usdc', permit],
+    ['a permit of Permit2', 'wdev', permit],
+  ] as const)('settles %s in %s', async (_, name, sign) => {
+    const option = fixture.option(name);
+    const payment = await sign(option);
+    expect(await fixture.askBySignature(option, payment)).toMatchObject({ outcome: 'valid', txHash: null });
+    const before = await fixture.readBalance(option.asset, option.payTo);
+    const amountBaseUnits = String(option.price);
+    expect(await fixture.settle(option, payment)).toMatchObject({ outcome: 'settled', amountBaseUnits });
+    expect(await fixture.readBalance(option.asset, option.payTo)).toBe(before + option.price);
+  });
+
+  it('refuses an EIP-3009 authorization of the token that has none', async () => {
+    expect(await fixture.askBySignature(wdev, await authorize(wdev))).toMatchObject({
+      outcome: 'refused',
+      failure: 'simulation_failed',
+    });
+  });
+
+  it("judges nothing by one option's terms with the settings or the recipient of another", async () => {
+    const txHash = await transfer(usdc);
+    const { settings, payTo } = wdev;
+    expect(await fixture.askByHash(usdc, txHash, { settings })).toEqual(DIFFER);
+    expect(await fixture.askByHash(usdc, txHash, { payTo })).toEqual(DIFFER);
+    const payment = await authorize(usdc);
+    expect(await fixture.askBySignature(usdc, payment, { settings })).toEqual(DIFFER);
+    expect(await fixture.settle(usdc, payment, { settings })).toEqual(DIFFER);
+    expect(await fixture.askByHash(usdc, txHash)).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('names the one option whose settings differ, and judges the other', async () => {
+    const settings = wdev.settings.replace(wdev.payTo, usdc.payTo);
+    expect(await fixture.compare({ settings })).toEqual({ ...DIFFER, settings: wdev.settings });
+    expect(await fixture.compare(usdc)).toEqual({ outcome: 'agreed', takesAuthorizations: true });
+    const difference = { option: 'wdev', setting: 'PAY_TO', gateway: usdc.payTo, verifier: wdev.payTo };
+    expect(await readReadiness()).toMatchObject([200, { status: 'up', differ: [[difference]] }]);
+  });
+
+  it('judges and settles nothing in a token whose decimals change behind its proxy, until they are right again', async () => {
+    const tokens = verifier.app.get(TokenComparison);
+    const [paid, inUsdc, payment] = [await transfer(wdev), await transfer(usdc), await permit(wdev)];
+    const putBack = await fixture.replaceWdev(8);
+    await tokens.compare();
+    const answers = [
+      fixture.askByHash(wdev, paid),
+      fixture.askByLock(wdev, paid, lockOf('any')),
+      fixture.askBySignature(wdev, payment),
+      fixture.settle(wdev, payment),
+      fixture.compare(wdev),
+    ];
+    expect(await Promise.all<object>(answers)).toEqual(answers.map(() => UNREADY));
+    expect(await fixture.askByHash(usdc, inUsdc)).toMatchObject({ outcome: 'claimed' });
+    const told = `accepts.wdev.decimals is 18, but the token at ${wdev.asset} has 8.`;
+    await waitFor('the readiness names it', async () => {
+      const [status, settings] = await readReadiness();
+      return status === 200 && JSON.stringify(settings).includes(told);
+    });
+
+    await putBack();
+    await tokens.compare();
+    expect(await fixture.askByHash(wdev, paid)).toMatchObject({ outcome: 'claimed' });
+    expect(await fixture.settle(wdev, payment)).toMatchObject({ outcome: 'settled' });
+    await waitFor('the readiness names it no more', async () => !JSON.stringify(await readReadiness()).includes(told));
+  });
+
+  it('refuses to start with the decimals of other tokens, naming each option', async () => {
+    const env = fixture.describe({ decimals: { usdc: 18, wdev: 6 } });
+    const start = fixture.startVerifier(env);
+    await expect(start).rejects.toThrow(`accepts.usdc.decimals is 18, but the token at ${usdc.asset} has 6`);
+    await expect(start).rejects.toThrow(`accepts.wdev.decimals is 6, but the token at ${wdev.asset} has 18`);
+  });
+
+  it('refuses to start where the RPC server is of another chain than the file says', async () => {
+    await expect(fixture.startVerifier(fixture.describe({ chainId: 1 }))).rejects.toThrow('on chain 1328, not on 1');
+  });
+});
