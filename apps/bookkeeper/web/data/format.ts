@@ -17,7 +17,7 @@ export function showMoney(baseUnits: string, asset: string | null, seller: Selle
 }
 
 /** An option of each token, which may be paid to several accounts. */
-export function listTokens({ options }: SellerFacts): SellerFacts['options'] {
+export function listSoldTokens({ options }: SellerFacts): SellerFacts['options'] {
   const nameOf = ({ chainId, asset }: SellerOption): string => `${chainId}:${asset.address}`;
   return options.filter((one, index) => options.findIndex((other) => nameOf(other) === nameOf(one)) === index);
 }

@@ -1,7 +1,7 @@
 import type { Balance, BookSummary, SummaryWindow } from '@tollgate/book';
 import { useMemo, useState } from 'preact/hooks';
 
-import { listTokens, nameToken, showCount, showMoney, showDuration, type SellerFacts } from '../data/format.js';
+import { listSoldTokens, nameToken, showCount, showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Choice, Empty, Facts, Reading, Table } from '../parts/parts.js';
@@ -179,7 +179,7 @@ function createPlots({ points, stepMs }: BookSummary, seller: SellerFacts) {
     return { name, colour, values: points.map(valueOf) };
   };
   const list = [
-    ...listTokens(seller).map((option) => {
+    ...listSoldTokens(seller).map((option) => {
       const { asset, chainId } = option;
       // For the eye: no amount is calculated with it.
       const amountOf = ({ sold }: Point): number =>

@@ -35,7 +35,7 @@ export const reconciliation = z.object({
     .readonly()
     .describe('The sum of all differences of each asset, in base units.'),
 });
-export type Reconciliation = z.output<typeof reconciliation>;
+type Reconciliation = z.output<typeof reconciliation>;
 
 const LISTED = 1_000;
 
