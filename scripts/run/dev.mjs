@@ -1,7 +1,7 @@
 import { readArguments } from '../answer-usage.mjs';
 import { loadWhenReady } from '../load-when-ready.mjs';
 
-const HELP = `npm run dev [-- --fresh]: Redis, a local chain with USDC, verifier, agent worker, bookkeeper and gateway, until Ctrl-C.
+const HELP = `npm run dev [-- --fresh --chains 2]: Redis, a local chain with USDC, verifier, agent worker, bookkeeper and gateway, until Ctrl-C.
 
 It installs and builds what is missing. When everything is ready, .tollgate/dev.json has the addresses,
 funded accounts and an API key for agent jobs; it is removed at the end. Settings of the services are environment variables, for example
@@ -16,6 +16,8 @@ After Ctrl-C or npm run stop, the next start goes on with the same chain, Redis,
 changed, it begins a new world and says where the one before is: .tollgate/old-worlds keeps the last three.
 
   --fresh             throw away what the last run kept
+  --chains 2          start a second chain too, and sell for USDC on both and for a token of 18 decimals on the second;
+                      .tollgate/payments.yaml has the options, in place of NETWORK, PAY_TO and the other settings of one
 
   REDIS_URL           use this Redis, if it answers, instead of one of its own; what is in it is neither moved nor thrown
                       away, and neither is the database of BOOK_DATABASE_URL
@@ -26,6 +28,9 @@ A port that is taken is replaced by a free one, with a warning if PUBLIC_URL nam
 Everything that is wrong with the settings is listed before anything starts.
 `;
 
-const { values } = readArguments(HELP, { options: { fresh: { type: 'boolean' } } });
+const options = { fresh: { type: 'boolean' }, chains: { type: 'string', default: '1' } };
+const { values } = readArguments(HELP, { options }, ({ values: { chains } }) => {
+  if (chains !== '1' && chains !== '2') throw new Error(`--chains is 1 or 2, and not ${chains}.`);
+});
 const { runDev } = await loadWhenReady('tools/devnet/dev.ts');
-process.exit(await runDev({ isFresh: values.fresh }));
+process.exit(await runDev({ isFresh: values.fresh, hasSecondChain: values.chains === '2' }));

@@ -8,6 +8,7 @@ import { BookEnvironment } from '../../apps/bookkeeper/src/config/book.environme
 import { BookkeeperEnvironment } from '../../apps/bookkeeper/src/config/bookkeeper.config.js';
 import { readConfiguration } from '../../apps/gateway/src/read-configuration.js';
 import { VerifierEnvironment } from '../../apps/verifier/src/config/verifier.config.js';
+import { FIRST_OF_FILE, SECOND_OF_FILE } from './chain/payments-file.js';
 import type { ServiceApp } from './processes/service-process.js';
 
 const USUAL_PORTS = { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022, BOOKKEEPER_PORT: 4023 } as const;
@@ -27,6 +28,7 @@ interface DevSettings {
 export function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const decided = [
     ...['REDIS_URL', 'QUEUE_REDIS_URL', 'RPC_URL', 'CHAIN_ID', 'ASSET_ADDRESS', ...Object.keys(USUAL_PORTS)],
+    ...['PAYMENTS_FILE', 'CHAIN'],
     ...['WALLET_PRIVATE_KEY', 'WALLET_PRIVATE_KEY_FILE', 'WALLETS_FILE', 'POLICY_FILE'],
     ...['RELAYER_PRIVATE_KEYS', 'RELAYER_PRIVATE_KEYS_FILE', 'BOOK_FOLDER'],
   ];
@@ -49,12 +51,15 @@ const OTHER_ADDRESS = `0x${'22'.repeat(20)}`;
 const ANY_KEY = `0x${randomBytes(32).toString('hex')}`;
 
 /** Placeholders for values that are known once Redis and the chain run. */
-const STAND_INS: NodeJS.ProcessEnv = {
-  REDIS_URL: 'redis://127.0.0.1:6379',
-  RPC_URL: 'http://127.0.0.1:8545',
-  ASSET_ADDRESS: ANY_ADDRESS,
-  PAY_TO: OTHER_ADDRESS,
-};
+const STAND_INS: NodeJS.ProcessEnv = { REDIS_URL: 'redis://127.0.0.1:6379' };
+const ANY_RPC_URL = 'http://127.0.0.1:8545';
+const ONE_CHAIN: NodeJS.ProcessEnv = { RPC_URL: ANY_RPC_URL, ASSET_ADDRESS: ANY_ADDRESS, PAY_TO: OTHER_ADDRESS };
+const TWO_CHAINS: NodeJS.ProcessEnv = Object.fromEntries(
+  [FIRST_OF_FILE, SECOND_OF_FILE].flatMap(({ rpcVariable, relayersVariable }) => [
+    [rpcVariable, ANY_RPC_URL],
+    [relayersVariable, ANY_KEY],
+  ]),
+);
 
 /** Reads the configuration of each service, including the files that its settings name. */
 const READERS: Record<ServiceApp, (env: NodeJS.ProcessEnv) => readonly string[]> = {
@@ -66,14 +71,16 @@ const READERS: Record<ServiceApp, (env: NodeJS.ProcessEnv) => readonly string[]>
 
 /**
  * Reads the settings of a devnet and of all its services before any is started.
- * @param servicesEnv the services' settings without the addresses of Redis, chain and each other
+ * @param servicesEnv the services' settings without the addresses of Redis, chains and each other; with PAYMENTS_FILE there
+ * are two chains
  * @throws ConfigurationError listing every problem once, with the services that have it
  */
 export function checkSettings(env: NodeJS.ProcessEnv, servicesEnv: NodeJS.ProcessEnv): DevSettings {
-  const own = Object.fromEntries(['CHAIN_ID', ...Object.keys(USUAL_PORTS)].map((name) => [name, env[name]]));
+  const ofChains = servicesEnv['PAYMENTS_FILE'] ? TWO_CHAINS : { ...ONE_CHAIN, CHAIN_ID: env['CHAIN_ID'] };
+  const own = Object.fromEntries(Object.keys(USUAL_PORTS).map((name) => [name, env[name]]));
   const concerned = new Map<string, string[]>();
   for (const [app, read] of Object.entries(READERS)) {
-    for (const problem of read({ ...STAND_INS, ...own, ...servicesEnv }))
+    for (const problem of read({ ...STAND_INS, ...ofChains, ...own, ...servicesEnv }))
       concerned.set(problem, [...(concerned.get(problem) ?? []), app]);
   }
   if (concerned.size > 0)

@@ -26,12 +26,16 @@ export interface DevState {
   operator: { url: string; apiKey: string };
   /** The protocols' addresses. */
   contracts: DevnetContracts;
+  /** With two chains: the other one, with the same accounts and recipient. */
+  secondChain?: { rpcUrl: string; chainId: number; network: string; asset: Hex; plainToken: Hex; explorerUrl: string };
 }
 
 export interface DevFolder {
   path: string;
   /** Where dev.json will be. */
   stateFile: string;
+  /** Where the payments file of two chains is. */
+  paymentsFile: string;
   /** False when another `npm run dev` has the usual folder. */
   isUsual: boolean;
   /** The secret that signs challenges here, the same at each start. */
@@ -57,6 +61,7 @@ export function claimDevFolder(): DevFolder {
     return {
       path,
       stateFile,
+      paymentsFile: join(path, 'payments.yaml'),
       isUsual: number === 1,
       challengeSecret: readOrCreateSecret(join(path, 'challenge-secret')),
       agentSecret: readOrCreateSecret(join(path, 'agent-secret')),

@@ -1,18 +1,19 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ApiKeyStore, type NewApiKey } from '@tollgate/http';
 
-import { claimPidFile } from '../../scripts/process-identity.mjs';
 import { sourcesHash } from './chain/chain-state.js';
-import { startChain, type SavedChain } from './chain/chain.js';
+import { describeDevnet, type Devnet } from './chain/chain.js';
 import { startExplorer } from './chain/explorer.js';
+import { SECOND_OF_FILE, writePaymentsFile } from './chain/payments-file.js';
+import { FIRST_CHAIN_ID, SECOND_CHAIN_ID } from './chain/two-chains.js';
 import { checkSettings, chosenSettings } from './check-settings.js';
 import { claimDevFolder, type DevFolder, type DevState } from './dev-state.js';
+import { claimPort } from './dev/claim-port.js';
+import { startDevChains, type DevChains } from './dev/dev-chains.js';
 import { countRelayers, hasTestWallet, takesSignedPayments } from './dev/policy.js';
 import { hashBookSchema, namePlace, openWorld, type World } from './dev/world.js';
-import { findFreePort } from './processes/free-port.js';
 import { keepParts } from './processes/keep-parts.js';
 import { findRedis, redisServerName, startRedis } from './processes/redis.js';
 import { repositoryRoot } from './processes/repository.js';
@@ -23,12 +24,11 @@ import { OPERATOR_KEY } from './stack/create-operator-key.js';
 import { startStack, type ProcessFailure, type Stack } from './stack/stack.js';
 import { buildTestWallet } from './test-wallet/build-test-wallet.js';
 
-const CHAIN_PORT = 8545;
-const USUAL_CHAIN_ID = 1328;
-
 export interface DevOptions {
   /** Throws away what earlier runs kept. */
   isFresh?: boolean;
+  /** Sells for three tokens on two chains. */
+  hasSecondChain?: boolean;
 }
 
 interface DevStack extends RunningDevnet {
@@ -69,18 +69,25 @@ export async function runDev(options: DevOptions = {}): Promise<number> {
 
 async function startDevStack(folder: DevFolder, options: DevOptions): Promise<DevStack> {
   const { env } = process;
+  const { hasSecondChain = false } = options;
   const servicesEnv = {
     LOG_FORMAT: 'pretty',
     CHALLENGE_SECRET: folder.challengeSecret,
     AGENT_SECRET: folder.agentSecret,
     SIGNED_PAYMENTS: String(takesSignedPayments(env)),
     ...chosenSettings(env),
+    ...(hasSecondChain ? { PAYMENTS_FILE: folder.paymentsFile } : {}),
   };
-  const { ports, chainId = USUAL_CHAIN_ID, bookDatabaseUrl } = checkSettings(env, servicesEnv);
+  if (hasSecondChain) {
+    const first = describeDevnet(Number(env['CHAIN_ID'] || FIRST_CHAIN_ID));
+    writePaymentsFile(folder.paymentsFile, { first, second: describeDevnet(SECOND_CHAIN_ID) });
+  }
+  const { ports, chainId = FIRST_CHAIN_ID, bookDatabaseUrl } = checkSettings(env, servicesEnv);
   const { keep, stop } = keepParts();
   let opened: World | undefined;
-  // Whether the chain's file is of the same moment as Redis and the book.
-  let isSaved = true;
+  let chains: DevChains | undefined;
+  // Whether the chains' files are of the same moment as Redis and the book.
+  const isSaved = () => chains === undefined || chains.isSaved();
   try {
     const ownRedis = await findRedis(env['REDIS_URL']);
     const world = (opened = await openDevWorld(folder, {
@@ -90,25 +97,21 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
       ...options,
     }));
     const redis = keep(ownRedis ?? (await startRedis({ dir: join(world.path, 'redis') })));
-    const chain = keep(await startDevChain(chainId, world.saved));
-    isSaved = false;
-    // Stopped before the chain, and after everything that sends to it.
-    keep({
-      stop: async () => {
-        try {
-          await chain.save(world.chainFile);
-          isSaved = true;
-        } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error);
-          console.error(`The chain could not be saved, so the next start begins anew: ${reason}`);
-        }
-      },
-    });
+    chains = keep(await startDevChains(world, { chainId, hasSecond: hasSecondChain }));
+    const { first: chain, second } = chains;
     const explorerUrl = env['EXPLORER_URL'] ?? keep(await startExplorer(chain)).url;
+    const secondChain = second && describeSecond(second, keep(await startExplorer(second)).url);
+    if (second && secondChain) {
+      const explored = {
+        first: { ...chain, explorerUrl },
+        second: { ...second, explorerUrl: secondChain.explorerUrl },
+      };
+      writePaymentsFile(folder.paymentsFile, explored);
+    }
     const stack = keep(
       await startStack({
         redis,
-        chain,
+        ...(second ? { twoChains: { first: chain, second, paymentsFile: folder.paymentsFile } } : { chain }),
         quiet: false,
         agentWorkers: 1,
         relayers: countRelayers(env),
@@ -119,7 +122,11 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
           'agent-worker': claimPort(ports.AGENT_WORKER_PORT),
           bookkeeper: claimPort(ports.BOOKKEEPER_PORT),
         },
-        env: { ...servicesEnv, EXPLORER_URL: explorerUrl, ...(await createTestWallet(folder, chain.rpcUrl)) },
+        env: {
+          ...servicesEnv,
+          ...(second ? {} : { EXPLORER_URL: explorerUrl }),
+          ...(await createTestWallet(folder, chain.rpcUrl)),
+        },
         onReady: (part, url) => console.log(`${part} is ready at ${url}`),
       }),
     );
@@ -136,6 +143,7 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
       agent: await openAgentDoor(stack, redis.url, world),
       operator: await openOperatorDoor(stack, redis.url, world),
       contracts: chain.contracts,
+      ...(secondChain && { secondChain }),
     };
     world.markStarted();
     return {
@@ -145,12 +153,12 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
       firstFailure: stack.firstFailure,
       stop: async (isKept) => {
         await stop();
-        if (isKept && isSaved) world.keep(chain.contracts);
+        if (isKept && isSaved()) world.keep(chain.contracts);
       },
     };
   } catch (error) {
     await stop();
-    if (isSaved) opened?.keepAgain();
+    if (isSaved()) opened?.keepAgain();
     throw error;
   }
 }
@@ -162,10 +170,12 @@ async function openDevWorld(
     bookDatabaseUrl,
     hasOwnRedis,
     isFresh = false,
+    hasSecondChain = false,
   }: DevOptions & { chainId: number; bookDatabaseUrl: string | undefined; hasOwnRedis: boolean },
 ): Promise<World> {
   const terms = {
     chainId,
+    chains: hasSecondChain ? 2 : 1,
     chain: await sourcesHash(),
     book: hashBookSchema(join(repositoryRoot(), 'libs', 'book', 'src', 'migrations')),
     redis: hasOwnRedis ? namePlace(process.env['REDIS_URL'] ?? '') : null,
@@ -175,6 +185,10 @@ async function openDevWorld(
   const world = openWorld(path, terms, { isFresh });
   if (world.note !== null) console.log(world.note);
   return world;
+}
+
+function describeSecond({ rpcUrl, chainId, asset, plainToken }: Devnet, explorerUrl: string): DevState['secondChain'] {
+  return { rpcUrl, chainId, network: SECOND_OF_FILE.network, asset, plainToken, explorerUrl };
 }
 
 async function createTestWallet({ path }: DevFolder, rpcUrl: string): Promise<NodeJS.ProcessEnv> {
@@ -213,29 +227,6 @@ function openKey(redisUrl: string, file: string, wanted: NewApiKey): Promise<str
     writeFileSync(file, token, { mode: 0o600 });
     return token;
   });
-}
-
-/**
- * The port, unless another devnet of this machine has claimed it; then 0, which means any. Two devnets that start
- * together would both find it free, and one would mistake the other's gateway for its own.
- */
-function claimPort(port: number): number {
-  // Not in TMPDIR, by which tests and a developer's devnet would not see each other's claims.
-  const file = join(process.platform === 'win32' ? tmpdir() : '/tmp', `tollgate-port-${port}`);
-  if (!claimPidFile(file)) return 0;
-  process.once('exit', () => rmSync(file, { force: true }));
-  return port;
-}
-
-/** Another program may take the usual port between the search and the start. */
-async function startDevChain(chainId: number, saved: SavedChain | undefined) {
-  const options = { chainId, saved, protocols: true, onNudge: showNudge } as const;
-  const port = await findFreePort(claimPort(CHAIN_PORT));
-  return startChain({ ...options, port }).catch(() => startChain(options));
-}
-
-function showNudge(nudges: number): void {
-  console.log(`chain: automine left transactions in the pool and was helped (${nudges} times so far)`);
 }
 
 function showFailure({ name, exit, logs }: ProcessFailure): number {

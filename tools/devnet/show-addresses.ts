@@ -29,6 +29,7 @@ export function showAddresses({ state, relayer, wantedPort }: RunningDevnet, fol
     ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
     ['explorer', `${state.explorerUrl}/tx/<transaction hash>`],
     ['USDC', state.asset],
+    ...linesOfSecondChain(state, folder),
     ['protocols', `Uniswap v2 and v3, Compound v2, staking, perps: their addresses are in ${file}`],
     ['pays to', state.payTo],
     ['a payer', `${account?.address}`],
@@ -52,6 +53,18 @@ export function showAddresses({ state, relayer, wantedPort }: RunningDevnet, fol
 
 function lineIf(isShown: boolean, name: string, text: string): [string, string][] {
   return isShown ? [[name, text]] : [];
+}
+
+function linesOfSecondChain({ secondChain }: DevState, folder: DevFolder): [string, string][] {
+  if (secondChain === undefined) return [];
+  const { rpcUrl, chainId, explorerUrl, asset, plainToken } = secondChain;
+  return [
+    ['chain 2', `${rpcUrl}    chain id ${chainId}, the same accounts`],
+    ['explorer', `${explorerUrl}/tx/<transaction hash>`],
+    ['USDC', asset],
+    ['WDEV', `${plainToken}    18 decimals, no EIP-3009: pay by Permit2 or a transfer`],
+    ['options', `${relative(process.cwd(), folder.paymentsFile)} has what the gateway accepts on both`],
+  ];
 }
 
 /** A command to paste into a shell. Not to the seller: the book would have it as money that nothing was sold for. */

@@ -17,8 +17,12 @@ import { createContext, type PaymentContext, type PaymentOptions } from './sign/
  * @returns the id with which to eject it from the request interceptors
  * @throws PaymentError `invalid_options` or `invalid_amount`
  */
-export function payWithAxios(instance: AxiosInstance, wallet: Wallet, options: PaymentOptions): number {
-  const context = createContext(fetch, wallet, options);
+export function payWithAxios(
+  instance: AxiosInstance,
+  wallets: Wallet | readonly Wallet[],
+  options: PaymentOptions,
+): number {
+  const context = createContext(fetch, wallets, options);
   const paying = new WeakSet<AxiosAdapter>();
   return instance.interceptors.request.use(
     (config) => {

@@ -11,11 +11,12 @@ export { PaymentNotAcceptedError } from './fetch/payment-not-accepted-error.js';
 export { createRpcTransport, type RpcTransportOptions } from './network/rpc-client.js';
 export type { AuthorizableRequirement, PermittableRequirement } from './methods/registry.js';
 export type { AuthorizationSigner, PermitSigner, SignedToken } from './account/signers.js';
-export type { TrustedAsset } from './offer/choose-requirement.js';
+export type { SkippedOffer } from './offer/judge-offers.js';
+export type { TrustedAsset } from './offer/trusted-asset.js';
 export type { AuthorizableCharge, TransferableCharge } from './offer/charge-requirement.js';
 export type { Offer, SignableRequirement, TransferRequirement } from './offer/signable-requirement.js';
 export { SpendingLimit } from './offer/spending-limit.js';
-export type { PaymentEvent, PaymentOptions, SkippedOffer } from './sign/payment-options.js';
+export type { PaymentEvent, PaymentOptions } from './sign/payment-options.js';
 export {
   abandonPayment,
   MemoryPaymentStore,

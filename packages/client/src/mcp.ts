@@ -61,10 +61,10 @@ export type PayingToolCall = (params: CallToolRequest['params'], options?: ToolC
  */
 export function payForTools(
   client: Client,
-  wallet: Wallet,
+  wallets: Wallet | readonly Wallet[],
   { server, ...options }: ToolPaymentOptions,
 ): PayingToolCall {
-  const context = createContext(fetch, wallet, options);
+  const context = createContext(fetch, wallets, options);
   if (typeof server !== 'string' || server === '') {
     throw new PaymentError(
       'invalid_options',

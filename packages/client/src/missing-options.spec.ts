@@ -28,6 +28,19 @@ describe('a missing option is refused at once, in plain JavaScript too:', () => 
     );
   });
 
+  it.each([
+    [[], /^This client cannot pay: there is no wallet\.$/],
+    [[wallet, wallet], /^This client cannot pay: two wallets are on chain 1328\.$/],
+    [[wallet, none], /^This client cannot pay: wallet has no address\.$/],
+  ])('a paying client refuses wallets that do not say which one pays: %#', (wallets, message) => {
+    expect(() => fetchWithPayment(fetch, wallets, options)).toThrow(message);
+  });
+
+  it('a paying client refuses an asset with a limit that is no amount', () => {
+    const assets = [{ ...asset, maxAmount: 'much' }];
+    expect(() => fetchWithPayment(fetch, wallet, { ...options, assets })).toThrow(/^Token amount/);
+  });
+
   it.each([null, 0, 1, {}])('a paying client refuses the total limit %p', (maxTotal) => {
     expect(() => fetchWithPayment(fetch, wallet, { ...options, maxTotal: maxTotal as never })).toThrow(
       /^This client cannot pay: maxTotal is neither decimal text nor a SpendingLimit\.$/,

@@ -15,7 +15,7 @@ import {
 } from '../../../tools/devnet/chain/chain.js';
 import { createWallet } from '../src/account/create-wallet.js';
 import type { Wallet } from '../src/account/wallet.js';
-import type { TrustedAsset } from '../src/offer/choose-requirement.js';
+import type { TrustedAsset } from '../src/offer/trusted-asset.js';
 import { listTransfers } from './paid-server.js';
 
 function createReader(rpcUrl: string) {

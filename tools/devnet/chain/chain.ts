@@ -8,14 +8,17 @@ import { readContracts } from '../contracts/contracts.js';
 import type { Exit } from '../processes/child-process.js';
 import { callRpc, callRpcBatch } from '../processes/json-rpc.js';
 import { deployProtocols } from '../protocols/deploy-protocols.js';
-import { placeContracts, USDC_ADDRESS } from '../protocols/place-contracts.js';
+import { placeContracts, USDC_ADDRESS, WDEV_ADDRESS } from '../protocols/place-contracts.js';
 import { saveState, startAnvil } from './anvil.js';
 import { loadChainState } from './chain-state.js';
 import { watchPool } from './watch-pool.js';
 
 const MNEMONIC = 'test test test test test test test test test test test junk';
-/** Each account's USDC at the start, in base units: a million. */
-const INITIAL_USDC = 1_000_000_000_000n;
+/** A million of each token, in base units: what an account has at the start. */
+const INITIAL = [
+  [USDC_ADDRESS, 10n ** 12n],
+  [WDEV_ADDRESS, 10n ** 24n],
+] as const;
 const PAY_TO_INDEX = 9;
 const FIRST_AGENT_WALLET = 20;
 const FIRST_RELAYER = 24;
@@ -49,13 +52,19 @@ export interface DevnetAccount {
   privateKey: Hex;
 }
 
-export interface Devnet {
-  rpcUrl: string;
+/** What is known of a devnet before it starts. */
+export interface DevnetTerms {
   chainId: number;
   /** The USDC-like token: `tools/devnet/contracts/Usdc.sol`. */
   asset: Hex;
+  /** WDEV, a token of 18 decimals without EIP-3009: `tools/devnet/contracts/DevEther.sol`. */
+  plainToken: Hex;
   payTo: Hex;
-  /** Nine payers, each with native coin and a million USDC; unlocked in anvil too. */
+}
+
+export interface Devnet extends DevnetTerms {
+  rpcUrl: string;
+  /** Nine payers, each with native coin and a million USDC and WDEV; unlocked in anvil too. */
   accounts: DevnetAccount[];
   /** Ten more of the same for bulk work, so that their nonces collide with no others. */
   bulkSenders: Hex[];
@@ -81,7 +90,7 @@ export interface Devnet {
 export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
 
 /**
- * Starts a chain of one anvil, with USDC, Multicall3, Permit2 and its proxies at their addresses and funded accounts.
+ * Starts a chain of one anvil, with USDC, WDEV, Multicall3, Permit2 and its proxies at their addresses and funded accounts.
  * Blocks come at once unless given a time.
  */
 export async function startChain(options: ChainOptions & { protocols: true }): Promise<DevnetWithProtocols>;
@@ -120,9 +129,7 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   }
   return {
     rpcUrl,
-    chainId,
-    asset: USDC_ADDRESS,
-    payTo: deriveAccount(PAY_TO_INDEX).address,
+    ...describeDevnet(chainId),
     accounts: payers,
     bulkSenders: accounts.slice(PAY_TO_INDEX + 1, FIRST_AGENT_WALLET).map(({ address }) => address),
     agentWallets,
@@ -139,6 +146,11 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
       await child.end('SIGTERM', 3000);
     },
   };
+}
+
+/** The terms of a devnet with this id. */
+export function describeDevnet(chainId: number): DevnetTerms {
+  return { chainId, asset: USDC_ADDRESS, plainToken: WDEV_ADDRESS, payTo: deriveAccount(PAY_TO_INDEX).address };
 }
 
 /** A payer, the same one on every devnet. */
@@ -182,7 +194,7 @@ async function seedChain(
 ): Promise<DevnetContracts | null> {
   await placeContracts(rpcUrl);
   const holders = accounts.filter((_, index) => index !== PAY_TO_INDEX && index < FIRST_RELAYER);
-  await mintUsdc(
+  await mintTokens(
     rpcUrl,
     holders.map(({ address }) => address),
   );
@@ -192,22 +204,25 @@ async function seedChain(
 }
 
 /** In one block: with automine on, anvil may strand one of several transactions that arrive together. */
-async function mintUsdc(rpcUrl: string, receivers: Hex[]): Promise<void> {
+async function mintTokens(rpcUrl: string, receivers: Hex[]): Promise<void> {
   const { Usdc } = await readContracts();
   const minter = receivers[0];
   if (!minter) return;
+  const mints = INITIAL.flatMap(([token, amount]) =>
+    receivers.map((receiver) => ({ token, args: [receiver, amount] })),
+  );
   await callRpc(rpcUrl, 'evm_setAutomine', [false]);
   await callRpcBatch(
     rpcUrl,
-    receivers.map((receiver, nonce) => ({
+    mints.map(({ token, args }, nonce) => ({
       method: 'eth_sendTransaction',
       params: [
         {
           from: minter,
-          to: USDC_ADDRESS,
+          to: token,
           nonce: numberToHex(nonce),
           gas: numberToHex(100_000),
-          data: encodeFunctionData({ abi: Usdc.abi, functionName: 'mint', args: [receiver, INITIAL_USDC] }),
+          data: encodeFunctionData({ abi: Usdc.abi, functionName: 'mint', args }),
         },
       ],
     })),

@@ -17,6 +17,7 @@ export interface CompiledContract {
 
 export type ContractName =
   | 'BatchWallet'
+  | 'DevEther'
   | 'ExactPermitProxy'
   | 'FeeToken'
   | 'LiquidStaking'

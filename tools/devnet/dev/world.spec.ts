@@ -6,6 +6,7 @@ import { hashBookSchema, namePlace, openWorld, type WorldTerms } from './world.j
 
 const TERMS: WorldTerms = {
   chainId: 1328,
+  chains: 1,
   chain: 'c1',
   book: 'b1',
   redis: null,
@@ -71,6 +72,7 @@ describe('the world of npm run dev', () => {
     [{ book: 'b2' }, 'its book has another schema'],
     [{ chain: 'c2' }, "the devnet's contracts or chain have changed"],
     [{ chainId: 1 }, 'it has another CHAIN_ID'],
+    [{ chains: 2 }, 'it has another number of chains'],
     [{ redis: 'localhost:6379/1' }, 'it belongs to another REDIS_URL'],
     [{ redisServer: 'Valkey 8.1' }, 'its Redis is of another server or version'],
     [{ database: 'localhost/book' }, 'it belongs to another BOOK_DATABASE_URL'],

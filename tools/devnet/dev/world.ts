@@ -7,6 +7,8 @@ import type { SavedChain } from '../chain/chain.js';
 /** What a world is made with. One that was made with something else is not gone on with. */
 export interface WorldTerms {
   readonly chainId: number;
+  /** How many chains there are. */
+  readonly chains: number;
   /** A hash of what decides a new chain. */
   readonly chain: string;
   /** A hash of the tables of the book. */
@@ -18,7 +20,7 @@ export interface WorldTerms {
   readonly database: string | null;
 }
 
-/** The chain, Redis, book and API keys of `npm run dev`, in a folder. */
+/** The chains, Redis, book and API keys of `npm run dev`, in a folder. */
 export interface World {
   readonly path: string;
   /** The chain that goes on; undefined in a new world. */
@@ -27,6 +29,8 @@ export interface World {
   readonly note: string | null;
   /** Where `saved` is written to. */
   readonly chainFile: string;
+  /** Where the second chain is written to, if there is one. */
+  readonly secondChainFile: string;
   /** Notes that everything has started, so that it is not deleted in favour of worlds in which it never has. */
   markStarted(): void;
   /** Notes that everything was stopped in order, so that the next start goes on with it. */
@@ -49,6 +53,7 @@ const STARTED = 'started';
 
 const REASONS: Readonly<Record<keyof WorldTerms, string>> = {
   chainId: 'it has another CHAIN_ID',
+  chains: 'it has another number of chains',
   chain: "the devnet's contracts or chain have changed",
   book: 'its book has another schema',
   redis: 'it belongs to another REDIS_URL',
@@ -69,6 +74,7 @@ export function openWorld(folder: string, terms: WorldTerms, { isFresh = false, 
       saved,
       note,
       chainFile,
+      secondChainFile: join(path, 'chain-2.json'),
       keep,
       markStarted: () => writeFileSync(join(path, STARTED), ''),
       keepAgain: () => {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 import { startChain, type Devnet } from '../chain/chain.js';
+import { SECOND_OF_FILE } from '../chain/payments-file.js';
+import type { TwoChains } from '../chain/two-chains.js';
 import type { Exit } from '../processes/child-process.js';
 import { findFreePort } from '../processes/free-port.js';
 import { keepParts } from '../processes/keep-parts.js';
@@ -13,6 +15,7 @@ import {
 } from '../processes/service-process.js';
 import { alignRelayers } from './adopt-wallets.js';
 import { setUpAgents, type AgentSetup, type AgentWalletTerms } from './agent-setup.js';
+import { describeChain, describeTwoChains } from './chain-settings.js';
 
 export interface StackOptions {
   /** Settings of every service; they override those of the stack. */
@@ -22,11 +25,13 @@ export interface StackOptions {
   /** A Redis and a chain that run already are used, and left alone by stop(). */
   redis?: RedisServer;
   chain?: Devnet;
+  /** Instead of `chain`: sells for three tokens on two chains, with verifiers and agent workers for each of them. */
+  twoChains?: Omit<TwoChains, 'stop'>;
   /** Passed on to the chain that the stack starts: see `startChain`. */
   protocols?: boolean;
   gateways?: number;
   verifiers?: number;
-  /** Number of relayers of all verifiers, at most two; default 1. */
+  /** Number of relayers of all verifiers of a chain, at most two; default 1. */
   relayers?: number;
   /** With any, the stack sets up wallets for them, and its gateways accept jobs. */
   agentWorkers?: number;
@@ -61,6 +66,7 @@ export interface Stack {
   /** Null without agent workers. */
   agents: AgentSetup | null;
   redis: RedisServer;
+  /** The first one. */
   chain: Devnet;
   /** Resolves with the name, end and last lines of the first process that ends before stop() was called. */
   firstFailure: Promise<ProcessFailure>;
@@ -92,49 +98,45 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   try {
     const redis = options.redis ?? keep(await startRedis());
     onReady('redis', redis.url);
-    const chain = options.chain ?? keep(await startChain({ protocols: options.protocols ?? false }));
-    onReady('chain', chain.rpcUrl);
-    const agents =
-      agentWorkers === 0
-        ? null
-        : keep(
-            await setUpAgents({
-              chain,
-              redis,
-              wallets: options.agentWallets ?? { devnet: {}, ...(options.book && { refunds: {} }) },
-              agentSecret: options.env?.['AGENT_SECRET'],
-            }),
-          );
-    const relayers = chain.relayers.slice(0, options.relayers ?? 1);
-    if (chain.isNew)
-      await alignRelayers({ redisUrl: redis.url, rpcUrl: chain.rpcUrl, chainId: chain.chainId, relayers });
-    const own: Record<ServiceApp, NodeJS.ProcessEnv> = {
-      gateway: {},
-      verifier: { RELAYER_PRIVATE_KEYS: relayers.map(({ privateKey }) => privateKey).join(',') },
-      'agent-worker': agents?.workerEnv ?? {},
+    const { twoChains } = options;
+    const chain =
+      twoChains?.first ?? options.chain ?? keep(await startChain({ protocols: options.protocols ?? false }));
+    const chains = twoChains === undefined ? [chain] : [chain, twoChains.second];
+    for (const { rpcUrl } of chains) onReady('chain', rpcUrl);
+    const agents: AgentSetup[] = [];
+    for (const [index, one] of agentWorkers === 0 ? [] : chains.entries()) {
+      const wallets = index === 0 ? walletsOf(options) : { [`refunds-${SECOND_OF_FILE.name}`]: {} };
+      agents.push(keep(await setUpAgents({ chain: one, redis, wallets, agentSecret: options.env?.['AGENT_SECRET'] })));
+    }
+    const { relayers = 1 } = options;
+    for (const { isNew, rpcUrl, chainId, relayers: accounts } of chains)
+      if (isNew) await alignRelayers({ redisUrl: redis.url, rpcUrl, chainId, relayers: accounts.slice(0, relayers) });
+    const served = { relayers, agents };
+    const ofChains = twoChains === undefined ? describeChain(chain, served) : describeTwoChains(twoChains, served);
+    const own: Partial<Record<ServiceApp, NodeJS.ProcessEnv>> = {
       bookkeeper: {
         BOOK_FOLDER: options.book?.folder,
         BOOK_SIGNING_KEY: options.book?.signingKey,
         // A devnet replaces no block.
-        RECONCILE_RPC_URL: chain.rpcUrl,
         RECONCILE_CONFIRMATIONS: '1',
         RECONCILE_INTERVAL_MS: '1000',
       },
     };
     const book = { BOOK: options.book === undefined ? undefined : 'on' };
-    const settings = createSettings(redis, chain, { ...agents?.env, ...book, ...options.env });
+    const settings = createSettings(redis, { ...agents[0]?.env, ...book, ...options.env });
     const start = async (app: ServiceApp, count: number) => {
       const services: ServiceProcess[] = [];
-      for (let number = 1; number <= count; number++) {
-        const name = count === 1 ? app : `${app}-${number}`;
-        const wantedPort = number === 1 ? options.wantedPorts?.[app] : undefined;
+      const wanted = ofChains[app].flatMap((ofChain) => Array.from({ length: count }, () => ofChain));
+      for (const [index, ofChain] of wanted.entries()) {
+        const name = wanted.length === 1 ? app : `${app}-${index + 1}`;
+        const wantedPort = index === 0 ? options.wantedPorts?.[app] : undefined;
         const preload = options.preload?.[app];
         services.push(
           keep(
             await startOnFreePort(wantedPort, {
               app,
               name,
-              env: { ...own[app], ...settings, ...options.serviceEnv?.[app] },
+              env: { ...own[app], ...ofChain, ...settings, ...options.serviceEnv?.[app] },
               preload,
               nodeArgs: options.nodeArgs?.[app],
               checkout: options.checkout,
@@ -154,7 +156,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
     const watched = [
       { name: 'redis', exited: redis.exited(), logs: redis.logs },
-      { name: 'chain', exited: chain.exited(), logs: chain.logs },
+      ...chains.map((one) => ({ name: 'chain', exited: one.exited(), logs: one.logs })),
       ...[...gatewayProcesses, ...verifierProcesses, ...workerProcesses],
       ...(bookkeeper === null ? [] : [bookkeeper]),
     ];
@@ -164,7 +166,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       verifiers: verifierProcesses,
       agentWorkers: workerProcesses,
       bookkeeper,
-      agents,
+      agents: agents[0] ?? null,
       redis,
       chain,
       firstFailure: Promise.race(
@@ -179,10 +181,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
 }
 
+function walletsOf({ agentWallets, book }: StackOptions): Readonly<Record<string, AgentWalletTerms>> {
+  return agentWallets ?? { devnet: {}, ...(book && { refunds: {} }) };
+}
+
 /**
  * Only the variables that every program needs are inherited: a setting in the developer's shell must not change a test.
  */
-function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+function createSettings(redis: RedisServer, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, TZ } = process.env;
   const settings: NodeJS.ProcessEnv = {
     PATH,
@@ -191,10 +197,6 @@ function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEn
     TZ,
     REDIS_URL: redis.url,
     QUEUE_REDIS_URL: redis.url,
-    RPC_URL: chain.rpcUrl,
-    CHAIN_ID: String(chain.chainId),
-    ASSET_ADDRESS: chain.asset,
-    PAY_TO: chain.payTo,
     // There is no balancer that has to notice that a local gateway stops.
     DRAIN_MS: '0',
     ...env,

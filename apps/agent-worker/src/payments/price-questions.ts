@@ -1,5 +1,5 @@
 import { AgentKitError, askPrice } from '@tollgate/agent-kit/planner';
-import { EVERY_SIGNER, type Offers } from '@tollgate/client/internal';
+import type { Offers } from '@tollgate/client/internal';
 import { TargetRefusedError } from '@tollgate/http';
 import type { JobRecord } from '@tollgate/journal';
 
@@ -64,7 +64,7 @@ export class PriceQuestions {
     const timer = setTimeout(() => queue.abort(busy), longestMs);
     return turns.run(new URL(url).origin, queue.signal, () => {
       clearTimeout(timer);
-      return askPrice(explainRefusals(fetch), { url }, { timeoutMs, signers: EVERY_SIGNER });
+      return askPrice(explainRefusals(fetch), { url }, { timeoutMs });
     });
   }
 

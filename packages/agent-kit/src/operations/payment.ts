@@ -2,7 +2,6 @@ import type { Offer, TransferRequirement } from '@tollgate/client';
 import {
   chooseOffer,
   createPaymentCall,
-  EVERY_SIGNER,
   isSignable,
   readTokenDomain,
   wayOf,
@@ -45,7 +44,7 @@ export const payForResource = defineWrite({
       prefersSignatures = false,
     } = limits;
     const request = { ...rest, url: parseResourceUrl(text, allowInsecureHttp) };
-    const question = { timeoutMs, signers: EVERY_SIGNER, prefersSignatures, headers: limits.headers };
+    const question = { timeoutMs, prefersSignatures, headers: limits.headers };
     const offers = await askPrice(context.fetch, request, question);
     const { draft, requirement } = await draftPayment({ request, offers, maxAmount }, context);
     const { payment } = draft;
@@ -159,7 +158,7 @@ async function choose(
   const domainOf = (asset: Address) => readTokenDomain(client, chainId, asset);
   const wallet = { chainId, authorizations: { readDomain: domainOf }, permits: { readAllowance: allowanceOf } };
   try {
-    return await chooseOffer({ ...limits, assets, maxAmount, wallet }, offers);
+    return await chooseOffer({ ...limits, assets, maxAmount, wallets: [wallet] }, offers);
   } catch (error) {
     throw explainUnpaid(error);
   }

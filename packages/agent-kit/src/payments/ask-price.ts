@@ -1,4 +1,4 @@
-import { assertSecureUrl, readOffers, type Offers, type PaymentSigners } from '@tollgate/client/internal';
+import { assertSecureUrl, readOffers, type Offers } from '@tollgate/client/internal';
 
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { OwnHeaders, PricedRequest } from '../types/plan.js';
@@ -28,8 +28,6 @@ export function parseResourceUrl(text: string, allowInsecureHttp: boolean): stri
 
 export interface PriceQuestion {
   timeoutMs: number;
-  /** Which signatures the payer can make: offers that need others are left out. Default none. */
-  signers?: PaymentSigners;
   /** As the client that will pay: true where its store is volatile. Default false. */
   prefersSignatures?: boolean;
   headers?: OwnHeaders | undefined;
@@ -43,7 +41,7 @@ export interface PriceQuestion {
 export async function askPrice(
   fetch: typeof globalThis.fetch,
   request: PricedRequest,
-  { timeoutMs, signers = {}, prefersSignatures = false, headers }: PriceQuestion,
+  { timeoutMs, prefersSignatures = false, headers }: PriceQuestion,
 ): Promise<Offers> {
   const { url } = request;
   try {
@@ -51,7 +49,7 @@ export async function askPrice(
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
     const sendsAuthorization = init.headers.has('authorization');
     const terms = { timeoutMs, prefersSignatures, sendsAuthorization };
-    if (response.status === 402) return await readOffers(response, signers, terms);
+    if (response.status === 402) return await readOffers(response, terms);
     const reason = response.status >= 400 ? await readServerReason(response, timeoutMs) : '';
     response.body?.cancel().catch(() => undefined);
     throw new AgentKitError('PAYMENT_FAILED', `Expected 402 Payment Required, got ${describe(response)}${reason}.`, {

@@ -14,9 +14,6 @@ export interface WalletSigners {
   readonly permits?: PermitSigner;
 }
 
-/** The signatures that a payer can make. */
-export type PaymentSigners = { [Name in keyof WalletSigners]?: unknown };
-
 /** What of them is read before an offer is chosen. */
 export interface WalletReads {
   readonly authorizations?: Pick<AuthorizationSigner, 'readDomain'>;

@@ -27,6 +27,8 @@ Example, with the private key in WALLET_PRIVATE_KEY:
 Exit codes: 0 answered; 1 unexpected error; 2 wrong usage; 3 nothing was paid; 4 paid, but no answer yet: run it
 again; 5 answered with a status of 400 or more: the last line says whether the payment is still good.`;
 
+const collect = (text: string, others: string[] = []): string[] => [...others, text];
+
 /** The pay command, as a program of its own and below \`tollgate\`. Its action loads the code that pays. */
 export function createPayCommand({ env, terminal, end }: PayProcess): Command {
   return new Command('tollgate-pay')
@@ -45,6 +47,13 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
     .option('--decimals <n>', "the token's decimals (default 6)")
     .option('--pay-to <address>', 'pay this recipient only')
     .option(
+      '--also <fields>',
+      "another token, or one on another chain, paid where no earlier one can be: 'chain-id=84532 rpc=https://… " +
+        "asset=0x… decimals=18 network=… pay-to=0x… max=0.00001'. rpc is for a chain that no option has named yet, the " +
+        'fields of known chains and their USDC may be left out, and without max it is --max; may be repeated',
+      collect,
+    )
+    .option(
       '--approve <amount>',
       'approve Permit2 for this amount of the token, in a transaction of its own, if a payment needs it. Metered ' +
         'routes are paid by Permit2, with --max as the signed maximum. Without an allowance and without this option, ' +
@@ -61,10 +70,7 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
     )
     .optionsGroup('Request:')
     .option('--method <method>', 'default GET, or POST with a body')
-    .option('--header <line>', "'Name: value'; may be repeated", (line: string, lines: string[] = []) => [
-      ...lines,
-      line,
-    ])
+    .option('--header <line>', "'Name: value'; may be repeated", collect)
     .option('--body <text>', 'or @FILE')
     .option(
       '--idempotency-key <key>',

@@ -372,7 +372,10 @@ describe('pay', () => {
     const remoteUrl = url.replace('127.0.0.1', '0.0.0.0');
     for (const [args, hint] of [
       [[url, ...others, '--max', '0.0009'], 'Raise --max if the price is right.'],
-      [[url, ...others, '--network', 'x'], 'Compare what it offers with --network, --chain-id, --asset and --pay-to.'],
+      [
+        [url, ...others, '--network', 'x'],
+        'Compare what it offers with --network, --chain-id, --asset, --pay-to and --also.',
+      ],
       [[remoteUrl, ...others], 'Use https, or give --insecure on a network you trust.'],
     ] as const) {
       const run = await runHere([...args], key());

@@ -1,18 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { isAddress, isHash, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
+import { isAddress, isHash, isHttpUrl, isRecord, type Hex } from '@tollgate/protocol';
 import { InvalidArgumentError } from 'commander';
 
 import type { WalletOptions } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
 import { readSystemCode } from '../network/read-system-code.js';
-import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { FilePaymentStore } from '../store/file-payment-store.js';
 import { findStateDirectory, openPayerStore } from '../store/open-payment-store.js';
 import type { PaymentStore } from '../store/payment-store.js';
 import { explainMissingDevnet, stateDirectory } from './dev-place.js';
+import {
+  addAssets,
+  readAddress,
+  readAmount,
+  readDecimals,
+  readNumber,
+  readRpcUrl,
+  type PayingAssets,
+} from './read-assets.js';
 
 /** The options of the command as they are typed. */
 export interface PayOptions {
@@ -22,6 +30,7 @@ export interface PayOptions {
   asset?: string;
   decimals?: string;
   payTo?: string;
+  also?: string[];
   approve?: string;
   rpc?: string;
   rpcTimeout?: string;
@@ -38,17 +47,15 @@ export interface PayOptions {
   json?: boolean;
 }
 
-interface WalletSource {
-  rpcUrl: string;
+interface WalletSource extends PayingAssets {
   privateKey: Hex;
-  asset: TrustedAsset;
 }
 
 export interface PayArguments {
   url: string;
   init: RequestInit;
-  asset: TrustedAsset;
-  wallet: WalletOptions;
+  /** One a chain. */
+  wallets: readonly WalletOptions[];
   options: PaymentOptions;
   openStore: (payer: Wallet) => PaymentStore;
   isAbandoning: boolean;
@@ -58,44 +65,11 @@ export interface PayArguments {
 /** 32 bytes. */
 const isPrivateKey = isHash;
 
-function readNumber(text: string, name: string): number {
-  if (!/^[0-9]{1,15}$/.test(text)) throw new InvalidArgumentError(`--${name} is not a whole number`);
-  return Number(text);
-}
-
 /** In milliseconds. With no time at all nothing could be done. */
 function readSeconds(text: string, name: string): number {
-  const seconds = readNumber(text, name);
+  const seconds = readNumber(text, `--${name}`);
   if (seconds === 0) throw new InvalidArgumentError(`--${name} is not a whole number above 0`);
   return seconds * 1000;
-}
-
-/** As typed: the library converts it to base units. */
-function readAmount(text: string, name: string, decimals: number): string {
-  try {
-    parseTokenAmount(text, decimals);
-  } catch (error) {
-    if (!(error instanceof PaymentError)) throw error;
-    throw new InvalidArgumentError(`--${name}: ${[error.message, error.hint].join(' ')}`);
-  }
-  return text;
-}
-
-function readDecimals({ decimals = '6' }: PayOptions): number {
-  const number = readNumber(decimals, 'decimals');
-  if (number > 255) throw new InvalidArgumentError('--decimals is above 255');
-  return number;
-}
-
-/** Not quoted, because even an invalid URL may hold an API key. */
-function readRpcUrl(text: string): string {
-  if (isHttpUrl(text)) return text;
-  throw new InvalidArgumentError('--rpc is not a URL of http or https, such as http://127.0.0.1:8545');
-}
-
-function readAddress(text: string, name: string): Hex {
-  if (!isAddress(text)) throw new InvalidArgumentError(`--${name} is not an address`);
-  return text;
 }
 
 function readWallet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
@@ -105,17 +79,15 @@ function readWallet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   const privateKey = key?.startsWith('0x') === false ? `0x${key}` : key;
   if (values.rpc === undefined) throw new InvalidArgumentError('--rpc is missing (or --dev)');
   if (!isPrivateKey(privateKey)) throw new InvalidArgumentError(`${keyName} does not hold a private key of 32 bytes`);
-  return {
-    rpcUrl: readRpcUrl(values.rpc),
-    privateKey,
-    asset: {
-      network: values.network ?? 'chain-testnet',
-      chainId: readNumber(values.chainId ?? '1328', 'chain-id'),
-      address: readAddress(values.asset ?? '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', 'asset'),
-      decimals: readDecimals(values),
-      ...(values.payTo === undefined ? {} : { payTo: readAddress(values.payTo, 'pay-to') }),
-    },
+  const chainId = readNumber(values.chainId ?? '1328', '--chain-id');
+  const asset = {
+    network: values.network ?? 'chain-testnet',
+    chainId,
+    address: readAddress(values.asset ?? '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', '--asset'),
+    decimals: readDecimals(values.decimals ?? '6', '--decimals'),
+    ...(values.payTo === undefined ? {} : { payTo: readAddress(values.payTo, '--pay-to') }),
   };
+  return { privateKey, chains: [{ chainId, rpcUrl: readRpcUrl(values.rpc, '--rpc') }], assets: [asset] };
 }
 
 /** The options that `--dev` replaces by the devnet's values. */
@@ -140,18 +112,23 @@ function readDevnet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   } catch {
     throw new InvalidArgumentError(`${path} does not describe a devnet`);
   }
-  const { rpcUrl, chainId, network, asset, payTo, accounts } = state;
+  const { payTo, accounts, secondChain } = state;
   const privateKey: unknown = Array.isArray(accounts)
     ? (accounts[0] as { privateKey?: unknown }).privateKey
     : undefined;
-  const isNamed = typeof rpcUrl === 'string' && typeof chainId === 'number' && typeof network === 'string';
-  if (!isNamed || !isAddress(asset) || !isAddress(payTo) || !isPrivateKey(privateKey)) {
+  if (!isAddress(payTo) || !isPrivateKey(privateKey))
     throw new InvalidArgumentError(`${path} does not describe a devnet`);
-  }
-  const decimals = readDecimals(values);
-  const recipient = readAddress(values.payTo ?? payTo, 'pay-to');
-  const trusted = { network, chainId, address: asset, decimals, payTo: recipient };
-  return { rpcUrl: values.rpc === undefined ? rpcUrl : readRpcUrl(values.rpc), privateKey, asset: trusted };
+  const decimals = readDecimals(values.decimals ?? '6', '--decimals');
+  const recipient = readAddress(values.payTo ?? payTo, '--pay-to');
+  const described = [state, ...(isRecord(secondChain) ? [secondChain] : [])].map((one) => {
+    const { rpcUrl, chainId, network, asset } = one;
+    const isNamed = typeof rpcUrl === 'string' && typeof chainId === 'number' && typeof network === 'string';
+    if (!isNamed || !isAddress(asset)) throw new InvalidArgumentError(`${path} does not describe a devnet`);
+    return { chain: { chainId, rpcUrl }, asset: { network, chainId, address: asset, decimals, payTo: recipient } };
+  });
+  const chains = described.map(({ chain }) => chain);
+  if (values.rpc !== undefined && chains[0]) chains[0].rpcUrl = readRpcUrl(values.rpc, '--rpc');
+  return { privateKey, chains, assets: described.map(({ asset }) => asset) };
 }
 
 /** Not quoted: a line without its colon may be a password. */
@@ -196,20 +173,21 @@ function readRequest(values: PayOptions): RequestInit {
 export function readArguments(url: string, values: PayOptions, env: NodeJS.ProcessEnv): PayArguments {
   if (!isHttpUrl(url)) throw new InvalidArgumentError(`${JSON.stringify(url)} is not a URL of http or https`);
   if (values.max === undefined && !values.abandon) throw new InvalidArgumentError('--max is missing');
-  const { rpcUrl, privateKey: account, asset } = readWallet(values, env);
-  const { chainId, decimals } = asset;
+  const { privateKey: account, ...source } = readWallet(values, env);
+  const decimals = source.assets[0]?.decimals ?? 0;
+  const { chains, assets } = addAssets(source, values.also ?? []);
+  const rpcTimeoutMs = readSeconds(values.rpcTimeout ?? '3', 'rpc-timeout');
   return {
     url,
     init: readRequest(values),
-    asset,
     options: {
-      assets: [asset],
-      maxAmount: readAmount(values.max ?? '0', 'max', decimals),
-      ...(values.approve !== undefined && { permit2Allowance: readAmount(values.approve, 'approve', decimals) }),
+      assets,
+      maxAmount: readAmount(values.max ?? '0', '--max', decimals),
+      ...(values.approve !== undefined && { permit2Allowance: readAmount(values.approve, '--approve', decimals) }),
       deadlineMs: readSeconds(values.timeout ?? '60', 'timeout'),
       allowInsecureHttp: values.insecure ?? false,
     },
-    wallet: { account, rpcUrl, chainId, rpcTimeoutMs: readSeconds(values.rpcTimeout ?? '3', 'rpc-timeout') },
+    wallets: chains.map((chain) => ({ account, ...chain, rpcTimeoutMs })),
     openStore: (payer) =>
       values.store === undefined
         ? openPayerStore(values.dev ? stateDirectory(env) : findStateDirectory(env), payer)

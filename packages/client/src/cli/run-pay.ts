@@ -16,18 +16,15 @@ import {
 import { InvalidArgumentError, type Command } from 'commander';
 
 import { createWallet } from '../account/create-wallet.js';
+import type { Wallet } from '../account/wallet.js';
 import { fetchWithPayment } from '../fetch/fetch-with-payment.js';
 import { readJsonHeader } from '../network/read-body.js';
 import { requestKey, takeRequest } from '../network/request-snapshot.js';
-import type { PaymentEvent, SkippedOffer } from '../sign/payment-options.js';
-import {
-  abandonPayment,
-  endsAtMs,
-  noteState,
-  type PaymentStore,
-  type StoredPayment,
-  type StoredRevision,
-} from '../store/payment-store.js';
+import type { SkippedOffer } from '../offer/judge-offers.js';
+import { isInAsset } from '../offer/trusted-asset.js';
+import type { PaymentEvent } from '../sign/payment-options.js';
+import { abandonPayment, endsAtMs, type PaymentStore, type StoredPayment } from '../store/payment-store.js';
+import { HeldPaymentStore } from './held-payment-store.js';
 import { readArguments, type PayArguments, type PayOptions } from './read-arguments.js';
 
 export interface PayTerminal {
@@ -48,7 +45,7 @@ const MAX_RECEIPT_BYTES = 64 * 1024;
 /** Hints of the library that name an option of its API, in terms of this command's options. */
 const HINTS: Partial<Record<PaymentErrorCode, string>> = {
   over_limit: 'Raise --max if the price is right.',
-  no_trusted_requirement: 'Compare what it offers with --network, --chain-id, --asset and --pay-to.',
+  no_trusted_requirement: 'Compare what it offers with --network, --chain-id, --asset, --pay-to and --also.',
   permit2_allowance_missing: 'Approve Permit2 for the token, or pass --approve AMOUNT to do so here.',
   wallet_unavailable: 'Check that the RPC server is up and --rpc is right; --rpc-timeout waits longer.',
   insecure_url: 'Use https, or give --insecure on a network you trust.',
@@ -100,10 +97,10 @@ function readAmountTaken(headers: Headers, decimals: number): string | null {
 
 async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () => unknown): Promise<number> {
   let payment = null as StoredPayment | null;
-  const wallet = createWallet(input.wallet);
-  const store = new HeldPaymentStore(input.openStore(wallet));
+  const wallets = input.wallets.map(createWallet);
+  const store = new HeldPaymentStore(openStore(input, wallets));
   // Free resources are answered too; a caller that requires a price uses the library's `payForResource`.
-  const payingFetch = fetchWithPayment(fetch, wallet, {
+  const payingFetch = fetchWithPayment(fetch, wallets, {
     ...input.options,
     store,
     onEvent: (event) => {
@@ -116,7 +113,7 @@ async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () =
     },
   });
   const response = await payingFetch(input.url, input.init);
-  const taken = payment === null ? null : readAmountTaken(response.headers, input.asset.decimals);
+  const taken = payment && readAmountTaken(response.headers, decimalsOf(payment, input));
   if (taken !== null) terminal.stderr(`The server reports a charge of ${taken}.`);
   if (payment !== null) terminal.stderr(`Answered: status ${response.status}.`);
   if (input.writesJson) await terminal.stdout(await createDocument(response, payment && nameOf(payment), taken));
@@ -142,6 +139,17 @@ async function writeBody(response: Response, terminal: PayTerminal): Promise<voi
   if (terminal.showsStdout && lastByte !== LINE_BREAK) await terminal.stdout('\n');
 }
 
+/** Payments of all chains are in the store of the first. */
+function openStore(input: PayArguments, [first]: readonly Wallet[]): PaymentStore {
+  if (first === undefined) throw new TypeError('there is a wallet for each chain, and the first is always there');
+  return input.openStore(first);
+}
+
+/** 0 where the payment is in an asset that this run was not told of: then base units are shown. */
+function decimalsOf({ requirement }: StoredPayment, { options }: PayArguments): number {
+  return options.assets.find((asset) => isInAsset(asset, requirement))?.decimals ?? 0;
+}
+
 /** The answer as one JSON document: its body is text, or base64 where it is no UTF-8. */
 async function createDocument(response: Response, payment: string | null, taken: string | null): Promise<string> {
   const bytes = Buffer.from(await response.arrayBuffer());
@@ -157,7 +165,7 @@ async function createDocument(response: Response, payment: string | null, taken:
 
 async function abandon(input: PayArguments, terminal: PayTerminal): Promise<number> {
   const key = requestKey(await takeRequest(input.url, input.init));
-  const isAbandoned = await abandonPayment(input.openStore(createWallet(input.wallet)), key);
+  const isAbandoned = await abandonPayment(openStore(input, input.wallets.map(createWallet)), key);
   terminal.stderr(isAbandoned ? 'The payment is given up.' : 'No open payment is stored for this request.');
   return 0;
 }
@@ -214,33 +222,4 @@ function explainPayment({ transaction, authorization }: StoredPayment, headers: 
   if (receipt['success'] === true || headers.has(PAYMENT_RECEIPT))
     return 'The payment was settled nevertheless: the same command presents it again, and pays nothing more.';
   return 'The server does not say whether the payment was settled: the same command presents it again, and pays nothing more.';
-}
-
-/**
- * Holds the end of a payment back until its answer is written, so that a failed write, or a process that ends in
- * between, leaves a payment that the next run redeems.
- */
-class HeldPaymentStore implements PaymentStore {
-  #held: ({ key: string } & StoredRevision) | null = null;
-
-  constructor(private readonly store: PaymentStore) {}
-
-  read(key: string): Promise<StoredRevision | null> {
-    return this.store.read(key);
-  }
-
-  async write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean> {
-    if (payment.state !== 'redeemed') return this.store.write(key, payment, afterRevision);
-    this.#held = { key, payment, revision: afterRevision };
-    return true;
-  }
-
-  list(): Promise<({ key: string } & StoredRevision)[]> {
-    return this.store.list();
-  }
-
-  /** Writes what was held back, if anything was. */
-  async release(): Promise<void> {
-    if (this.#held) await noteState(this.store, this.#held.key, this.#held, 'redeemed');
-  }
 }

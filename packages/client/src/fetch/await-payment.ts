@@ -1,6 +1,7 @@
 import { nonceOf, PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 import type { SignedTransaction } from '../account/signed-transaction.js';
+import type { Wallet } from '../account/wallet.js';
 import { payingMethodOf } from '../methods/registry.js';
 import { sleep } from '../network/sleep.js';
 import type { PaymentContext } from '../sign/payment-options.js';
@@ -16,11 +17,7 @@ const isUnreachable = (error: unknown): error is PaymentError =>
   error instanceof PaymentError && error.code === 'wallet_unavailable';
 
 /** Sends the bytes again, unless another transaction has their nonce. */
-async function sendAgain(
-  { wallet }: PaymentContext,
-  payer: Hex,
-  transaction: SignedTransaction,
-): Promise<Outcome | null> {
+async function sendAgain(wallet: Wallet, payer: Hex, transaction: SignedTransaction): Promise<Outcome | null> {
   const { txHash, nonce } = transaction;
   const refusal = await wallet.broadcast(transaction).then(
     () => null,
@@ -45,6 +42,13 @@ async function sendAgain(
   );
 }
 
+/** A payment that is followed on its own chain. */
+interface Followed {
+  context: PaymentContext;
+  wallet: Wallet;
+  key: string;
+}
+
 interface Waiting {
   /** When this call sent the transaction; 0 if it did not. */
   sentAtMs: number;
@@ -53,8 +57,7 @@ interface Waiting {
 }
 
 async function pollOutcome(
-  context: PaymentContext,
-  key: string,
+  { context, wallet, key }: Followed,
   { payer, transaction }: { payer: Hex; transaction: SignedTransaction },
   { sentAtMs: firstSentAtMs, deadlineAtMs, signal }: Waiting,
 ): Promise<Outcome> {
@@ -64,9 +67,9 @@ async function pollOutcome(
   for (;;) {
     signal?.throwIfAborted();
     try {
-      let outcome: Outcome | null = await context.wallet.readOutcome(transaction.txHash);
+      let outcome: Outcome | null = await wallet.readOutcome(transaction.txHash);
       if (!outcome && Date.now() - sentAtMs >= SEND_AGAIN_MS) {
-        outcome = await sendAgain(context, payer, transaction);
+        outcome = await sendAgain(wallet, payer, transaction);
         sentAtMs = Date.now();
       }
       if (outcome) return outcome;
@@ -97,7 +100,7 @@ async function pollOutcome(
  * becomes void.
  * @throws PaymentError `payment_pending` after that end for a wallet that cannot read whether it was used
  */
-async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: SignedPayment): Promise<boolean> {
+async function isStillGood(wallet: Wallet, asset: Hex, signed: SignedPayment): Promise<boolean> {
   if (Date.now() < endsAtMs(signed)) return true;
   const isExpired = await payingMethodOf(signed.kind).isExpired(wallet, asset, signed);
   if (isExpired !== undefined) return !isExpired;
@@ -113,7 +116,7 @@ async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: Signe
 }
 
 /** A reverted transaction may succeed after a reorganisation, until its block is final. */
-async function isFinallyReverted({ wallet }: PaymentContext, payer: Hex, { txHash, nonce }: SignedTransaction) {
+async function isFinallyReverted(wallet: Wallet, payer: Hex, { txHash, nonce }: SignedTransaction) {
   const use = await wallet.readNonceUse(payer, nonce);
   return use?.txHash === txHash && use.isFinal && (await wallet.readOutcome(txHash)) === 'failed';
 }
@@ -131,25 +134,26 @@ export async function awaitPayment(
   waiting: Waiting,
 ): Promise<StoredRevision | null> {
   const { payment } = found;
-  if (payment.chainId !== context.wallet.chainId) {
+  const wallet = context.wallets.find(({ chainId }) => chainId === payment.chainId);
+  if (wallet === undefined) {
     throw new PaymentError('wrong_chain', `The stored payment is on chain ${payment.chainId}.`, {
       hint: 'Redeem it with a wallet on that chain.',
     });
   }
   const { transaction, authorization } = payment;
   if (authorization) {
-    if (await isStillGood(context, payment.requirement.asset, authorization)) return found;
+    if (await isStillGood(wallet, payment.requirement.asset, authorization)) return found;
     await context.store.write(key, { ...payment, state: 'replaced' }, found.revision);
     return null;
   }
   if (!transaction) throw new PaymentError('store_damaged', `The stored payment ${key} has no transaction.`);
-  const outcome = await pollOutcome(context, key, { ...payment, transaction }, waiting);
+  const outcome = await pollOutcome({ context, wallet, key }, { ...payment, transaction }, waiting);
   if (outcome === 'success') {
     context.onEvent({ type: 'mined', key, payment });
     return found;
   }
   const { txHash } = transaction;
-  if (outcome === 'failed' && !(await isFinallyReverted(context, payment.payer, transaction))) {
+  if (outcome === 'failed' && !(await isFinallyReverted(wallet, payment.payer, transaction))) {
     throw new PaymentError('payment_pending', `The payment ${txHash} reverted in a block that is not final yet.`, {
       hint: 'It is in the store. The same request looks again, and a new payment can follow once the block is final.',
       details: { txHash },

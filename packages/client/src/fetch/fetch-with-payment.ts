@@ -139,8 +139,8 @@ export async function runProcedure(
       if (response.status !== 402 || request.method === 'HEAD') return onUnpaid(response);
       const paidRequest = assertSameOrigin(request, response);
       assertSecureUrl(paidRequest.url, context.allowInsecureHttp);
-      const { attemptTimeoutMs: timeoutMs, store, wallet } = context;
-      const offers = await readOffers(response, wallet, {
+      const { attemptTimeoutMs: timeoutMs, store } = context;
+      const offers = await readOffers(response, {
         timeoutMs,
         prefersSignatures: store.isVolatile === true,
         sendsAuthorization: request.headers.has('Authorization'),
@@ -177,6 +177,8 @@ export async function runProcedure(
  * Wraps `fetch` so that it pays. Answers other than 402 are returned unchanged; a 402 is paid once, with a trusted
  * asset and within the limits, and the request is repeated with the proof until the answer is there.
  *
+ * With several wallets, one a chain, the first offer that one of them can pay is paid, in the order of the option `assets`.
+ *
  * Two calls with the same method, URL and body are the same purchase while its payment is open; to buy twice at the
  * same time, give them different `Idempotency-Key` headers.
  * @throws PaymentError for a problem of the payment, described by its `code`; any error of `fetch` for the unpaid
@@ -184,10 +186,10 @@ export async function runProcedure(
  */
 export function fetchWithPayment(
   fetch: typeof globalThis.fetch,
-  wallet: Wallet,
+  wallets: Wallet | readonly Wallet[],
   options: PaymentOptions,
 ): typeof globalThis.fetch {
-  const context = createContext(fetch, wallet, options);
+  const context = createContext(fetch, wallets, options);
   return async (input, init) => {
     const request = await takeRequest(input, init);
     if (presentsPayment(request.headers))
@@ -211,11 +213,11 @@ export function presentsPayment(headers: Headers): boolean {
  */
 export async function payForResource(
   url: string | URL,
-  wallet: Wallet,
+  wallets: Wallet | readonly Wallet[],
   options: PaymentOptions & { fetch?: typeof globalThis.fetch; init?: RequestInit },
 ): Promise<Response> {
   const { fetch = globalThis.fetch, init, ...paymentOptions } = options;
-  const context = createContext(fetch, wallet, paymentOptions);
+  const context = createContext(fetch, wallets, paymentOptions);
   return runProcedure(context, await takeRequest(url, init), ({ status, body }) => {
     body?.cancel().catch(() => undefined);
     throw new PaymentError('expected_402', `Expected 402 Payment Required, got ${status}`, { details: { status } });

@@ -1,5 +1,6 @@
+import type { Wallet } from '../account/wallet.js';
 import { hashOf, type RequestSnapshot } from '../network/request-snapshot.js';
-import { listWithinLimits } from '../offer/choose-requirement.js';
+import { judgeOffers } from '../offer/judge-offers.js';
 import { isSignable, wayOf } from '../offer/signable-requirement.js';
 import type { PaymentContext } from '../sign/payment-options.js';
 import type { Offers } from '../sign/read-offers.js';
@@ -20,9 +21,9 @@ interface Using {
  * Where the store names the payment that was released last, for requests of one payer that differ in their query or body
  * at most.
  */
-function placeOf({ wallet }: PaymentContext, { method, url }: RequestSnapshot): string {
+function placeOf({ chainId, address }: Pick<Wallet, 'chainId' | 'address'>, { method, url }: RequestSnapshot): string {
   const { origin, pathname } = new URL(url);
-  return hashOf(['released', String(wallet.chainId), wallet.address.toLowerCase(), method, origin, pathname]);
+  return hashOf(['released', String(chainId), address.toLowerCase(), method, origin, pathname]);
 }
 
 const isSame = (one: StoredPayment, other: StoredPayment): boolean =>
@@ -36,7 +37,8 @@ export async function noteReleased(
 ): Promise<void> {
   const { store } = context;
   if (!(await noteState(store, key, stored, 'released'))) return;
-  const place = placeOf(context, request);
+  const { chainId, payer: address } = stored.payment;
+  const place = placeOf({ chainId, address }, request);
   const revision = (await store.read(place))?.revision ?? 0;
   const { url, requestHash } = stored.payment;
   // Another call that is faster names a payment that is as good.
@@ -55,8 +57,10 @@ function isAsked(context: PaymentContext, offers: Offers, { requirement: paid }:
       ...[requirement.asset.toLowerCase(), requirement.payTo.toLowerCase()],
       isSignable(requirement) && ['x402Version' in requirement && requirement.x402Version, wayOf(requirement)],
     ]);
-  const within = listWithinLimits(offers, { ...context, chainId: context.wallet.chainId });
-  return within.some(({ requirement }) => termsOf(requirement) === termsOf(paid));
+  // A payment that exists is taken in whatever way it was made.
+  return judgeOffers(offers.accepts, { ...context, way: undefined }).some(
+    (judged) => 'wallet' in judged && termsOf(judged.requirement) === termsOf(paid),
+  );
 }
 
 /**
@@ -66,11 +70,21 @@ function isAsked(context: PaymentContext, offers: Offers, { requirement: paid }:
  */
 export async function takeReleased(
   context: PaymentContext,
+  using: Using,
+  terms: { offers: Offers; afterRevision: number },
+): Promise<boolean> {
+  for (const wallet of context.wallets) if (await takeReleasedOf(wallet, context, using, terms)) return true;
+  return false;
+}
+
+async function takeReleasedOf(
+  wallet: Wallet,
+  context: PaymentContext,
   { key, request }: Using,
   { offers, afterRevision }: { offers: Offers; afterRevision: number },
 ): Promise<boolean> {
   const { store } = context;
-  const named = (await store.read(placeOf(context, request)))?.payment;
+  const named = (await store.read(placeOf(wallet, request)))?.payment;
   const found = named?.movedTo ? await store.read(named.movedTo.key) : null;
   if (!named?.movedTo || !found || !isSame(found.payment, named)) return false;
   const { payment, revision } = found;

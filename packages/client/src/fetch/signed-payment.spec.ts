@@ -160,7 +160,10 @@ describe.each<Way>([
   });
 
   it('gets nothing from a wallet that cannot sign authorizations', async () => {
-    expect(await failureOf(buy({}, withoutSignatures(wallet)))).toMatchObject({ code: 'malformed_challenge' });
+    expect(await failureOf(buy({}, withoutSignatures(wallet)))).toMatchObject({
+      code: 'cannot_pay',
+      message: expect.stringMatching(/^The wallet cannot sign (authorizations|permits)\.$/),
+    });
   });
 
   it('gets a signature that is valid for at most an hour, whatever it asks for', async () => {

@@ -2,7 +2,6 @@ import type { PaymentToSign, SignedMethods } from '@tollgate/protocol';
 import type { PublicClient } from 'viem';
 
 import { readStateOf } from '../account/payment-state.js';
-import type { PaymentSigners } from '../account/signers.js';
 import { payByEip3009, type AuthorizableRequirement } from './eip3009/method.js';
 import type { PayingMethod } from './paying-method.js';
 import { payByPermit2, type PermittableRequirement } from './permit2/method.js';
@@ -16,9 +15,6 @@ export type AnyPayingMethod = PayingMethod<keyof SignedMethods, X402Requirement>
 const METHODS: readonly AnyPayingMethod[] = [payByEip3009, payByPermit2];
 
 export const listPayingMethods = (): readonly AnyPayingMethod[] => METHODS;
-
-/** The parts of a wallet that signs by every method. */
-export const EVERY_SIGNER: PaymentSigners = Object.fromEntries(METHODS.map(({ signer }) => [signer, true]));
 
 /** How this client pays by a method. @throws TypeError for a kind that it never offers to pay */
 export function payingMethodOf(kind: string): AnyPayingMethod {

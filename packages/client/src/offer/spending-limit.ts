@@ -1,6 +1,6 @@
 import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
-import type { ChosenRequirement } from './choose-requirement.js';
+import type { AllowedOffer } from './judge-offers.js';
 
 /**
  * The maximum of all payments together, per asset, over all clients that share this object as `maxTotal`. It counts
@@ -18,7 +18,7 @@ export class SpendingLimit {
    * checking and taking, so concurrent calls cannot take the same amount.
    * @throws PaymentError `over_limit`.
    */
-  reserve({ asset, amountBaseUnits }: Pick<ChosenRequirement, 'asset' | 'amountBaseUnits'>): () => void {
+  reserve({ asset, amountBaseUnits }: Pick<AllowedOffer, 'asset' | 'amountBaseUnits'>): () => void {
     const { maxTotal } = this;
     const key = `${asset.chainId}:${asset.address.toLowerCase()}`;
     const spent = (this.#spent.get(key) ?? 0n) + amountBaseUnits;

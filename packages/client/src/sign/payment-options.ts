@@ -1,22 +1,17 @@
 import { isAddress, isRecord, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import type { Wallet } from '../account/wallet.js';
-import type { TrustedAsset } from '../offer/choose-requirement.js';
-import type { Offer, PaymentWay } from '../offer/signable-requirement.js';
+import type { SkippedOffer } from '../offer/judge-offers.js';
+import type { PaymentWay } from '../offer/signable-requirement.js';
 import { SpendingLimit } from '../offer/spending-limit.js';
+import type { TrustedAsset } from '../offer/trusted-asset.js';
 import { openPaymentStore } from '../store/open-payment-store.js';
 import type { PaymentStore, StoredPayment } from '../store/payment-store.js';
-
-/** A preferred offer, and why the wallet cannot pay it. */
-export interface SkippedOffer {
-  requirement: Offer;
-  problem: PaymentError;
-}
 
 /** Progress events, for logs and progress displays. */
 export type PaymentEvent =
   | { type: 'resuming'; key: string; payment: StoredPayment }
-  /** Emitted before `intended` when the chosen offer is not the preferred one. */
+  /** Emitted before `intended` for each offer that comes before the chosen one. */
   | ({ type: 'skipped'; key: string } & SkippedOffer)
   | { type: 'intended'; key: string; payment: StoredPayment; price: string }
   /** `sent`: the chain took the transaction that pays. */
@@ -25,7 +20,9 @@ export type PaymentEvent =
   | { type: 'redeemed'; key: string; payment: StoredPayment; status: number };
 
 export interface PaymentOptions {
-  /** The only assets to pay with. There is no default: with an empty list nothing is paid. */
+  /**
+   * The only assets to pay with, preferred ones first. There is no default: with an empty list nothing is paid.
+   */
   assets: readonly TrustedAsset[];
   /** The maximum of a single payment, as decimal text in the asset's unit, for example `'0.01'`. */
   maxAmount: string;
@@ -45,7 +42,8 @@ export interface PaymentOptions {
   way?: PaymentWay;
   /**
    * Where payments are stored to survive a crash. Default: in a folder of the payer, below TOLLGATE_STATE_DIR or the
-   * user's state folder; in memory where there is no file system. `memory` survives none.
+   * user's state folder; in memory where there is no file system. `memory` survives none. Several wallets have the folder
+   * of the first.
    */
   store?: PaymentStore | 'memory';
   /** From the signature to the answer, above 0; 60 s. */
@@ -68,36 +66,42 @@ export interface PaymentContext extends Required<
   permit2Allowance: string | undefined;
   way: PaymentWay | undefined;
   fetch: typeof globalThis.fetch;
-  wallet: Wallet;
+  /** One a chain. */
+  wallets: readonly Wallet[];
   limit: SpendingLimit | undefined;
 }
 
 /** @throws PaymentError `invalid_options` or `invalid_amount`, before any request. */
-export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, options: PaymentOptions): PaymentContext {
-  assertParts({ ...options, fetch, wallet });
+export function createContext(
+  fetch: typeof globalThis.fetch,
+  given: Wallet | readonly Wallet[],
+  options: PaymentOptions,
+): PaymentContext {
+  const wallets: readonly Wallet[] = isList(given) ? given : [given];
+  assertParts({ ...options, fetch, wallets });
   const { maxTotal } = options;
   const limit = typeof maxTotal === 'string' ? new SpendingLimit(maxTotal) : maxTotal;
-  for (const { address, chainId, decimals, payTo } of options.assets) {
+  for (const { address, chainId, decimals, payTo, maxAmount = options.maxAmount } of options.assets) {
     if (!isAddress(address) || (payTo !== undefined && !isAddress(payTo))) {
       throw new PaymentError('invalid_options', 'A trusted asset has a malformed address.', {
         details: { address, payTo },
       });
     }
     if (!Number.isSafeInteger(chainId)) throw new PaymentError('invalid_options', 'A trusted asset has no chain id.');
-    parseTokenAmount(options.maxAmount, decimals);
+    parseTokenAmount(maxAmount, decimals);
     if (limit !== undefined) parseTokenAmount(limit.maxTotal, decimals);
     if (options.permit2Allowance !== undefined) parseTokenAmount(options.permit2Allowance, decimals);
   }
   return {
     // Browsers refuse a fetch that is called as a method.
     fetch: (...request) => fetch(...request),
-    wallet,
+    wallets,
     limit,
     assets: options.assets,
     maxAmount: options.maxAmount,
     permit2Allowance: options.permit2Allowance,
     way: options.way,
-    store: openPaymentStore(options.store, wallet),
+    store: openPaymentStore(options.store, wallets[0] as Wallet),
     deadlineMs: options.deadlineMs ?? 60_000,
     attemptTimeoutMs: options.attemptTimeoutMs ?? 30_000,
     allowInsecureHttp: options.allowInsecureHttp ?? false,
@@ -106,10 +110,16 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
 }
 
 /** Checked at run time despite the types: plain JavaScript, or an unset variable, may pass anything. */
-function assertParts({ fetch, wallet, assets, maxTotal, ...times }: Record<string, unknown>): void {
+function assertParts({
+  fetch,
+  wallets,
+  assets,
+  maxTotal,
+  ...times
+}: Record<string, unknown> & { wallets: readonly unknown[] }): void {
   const problems = [
     typeof fetch === 'function' || 'fetch is not a function',
-    (isRecord(wallet) && isAddress(wallet['address'])) || 'wallet has no address',
+    ...findWalletProblems(wallets),
     Array.isArray(assets) || 'assets is not a list of trusted assets',
     maxTotal === undefined ||
       typeof maxTotal === 'string' ||
@@ -124,6 +134,25 @@ function assertParts({ fetch, wallet, assets, maxTotal, ...times }: Record<strin
     hint: 'Pass a fetch function, a wallet and the options.',
     details: { problems },
   });
+}
+
+/** The chain of a wallet says which one pays. */
+function findWalletProblems(wallets: readonly unknown[]): string[] {
+  if (wallets.length === 0) return ['there is no wallet'];
+  const problems: string[] = [];
+  const chainIds = new Set<unknown>();
+  for (const wallet of wallets) {
+    if (!isRecord(wallet) || !isAddress(wallet['address'])) {
+      problems.push('wallet has no address');
+    } else if (chainIds.has(wallet['chainId'])) {
+      problems.push(`two wallets are on chain ${String(wallet['chainId'])}`);
+    } else chainIds.add(wallet['chainId']);
+  }
+  return problems;
+}
+
+function isList<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value);
 }
 
 /** A longer timer would end at once. */

@@ -1,12 +1,10 @@
 import { encodeJsonHeader, PAYMENT_REQUIRED } from '@tollgate/protocol';
 
-import { createWallet } from '../account/create-wallet.js';
 import { isCharge } from '../offer/charge-requirement.js';
 import { isSignable } from '../offer/signable-requirement.js';
 import { readOffers } from './read-offers.js';
 
 describe('the offers of a gate that takes transfers and signatures', () => {
-  const wallet = createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl: 'http://127.0.0.1:1', chainId: 1328 });
   const common = {
     scheme: 'exact',
     payTo: `0x${'22'.repeat(20)}`,
@@ -23,7 +21,7 @@ describe('the offers of a gate that takes transfers and signatures', () => {
     const body = { x402Version: 1, accepts: [{ ...locked, extra: { ...extra, reference: 'chain-1-a' } }] };
     const headers = { [PAYMENT_REQUIRED]: encodeJsonHeader(challenge), ...otherHeaders };
     const response = new Response(JSON.stringify(body), { status: 402, headers });
-    const { accepts } = await readOffers(response, wallet, { timeoutMs: 1000, prefersSignatures });
+    const { accepts } = await readOffers(response, { timeoutMs: 1000, prefersSignatures });
     return accepts.map((offer) => `${isCharge(offer) ? 'MPP ' : ''}${isSignable(offer) ? 'signature' : 'transfer'}`);
   }
 

@@ -8,7 +8,6 @@ import {
   signedMethodOf,
 } from '@tollgate/protocol';
 
-import type { PaymentSigners } from '../account/signers.js';
 import { listPayingMethods, type X402Requirement } from '../methods/registry.js';
 import { readCharges } from '../offer/charge-requirement.js';
 import { readChallengeBody } from '../offer/read-challenge.js';
@@ -64,6 +63,14 @@ function rank(requirement: X402Requirement): number {
   return signedMethodOf(methodOfOffer(requirement)).spender === null ? 1 : 2;
 }
 
+/** Whether it names a challenge that no transfer of the body is for: the gate offers several assets, and the body has one. */
+function isOfAnotherOption({ sent }: X402Requirement, transferred: ReadonlySet<unknown>): boolean {
+  const accepted = ownField(sent, 'accepted');
+  const extra = isRecord(accepted) ? ownField(accepted, 'extra') : undefined;
+  const reference = isRecord(extra) ? ownField(extra, 'reference') : undefined;
+  return typeof reference === 'string' && !transferred.has(reference);
+}
+
 export interface OfferTerms {
   /** For the whole 402. */
   timeoutMs: number;
@@ -74,40 +81,40 @@ export interface OfferTerms {
 }
 
 /**
- * Reads the offers of a 402, preferred ones first. For a gate that gives references: by use if it offers that,
- * otherwise by transfers locked to its references, and its other offers of x402 are ignored, or come first where
- * `prefersSignatures`. For any other server: by payments that the wallet signs. Offers of MPP come last, but before any
+ * Reads the offers of a 402; of one asset the preferred ones come first. For a gate that gives references: by use if it
+ * offers that, otherwise by transfers locked to its references, and its other offers of x402 for the same references are
+ * ignored, or come first where `prefersSignatures`. For any other server: by payments that a wallet signs. Offers of MPP come last, but before any
  * transfer where `prefersSignatures`: they do not state the token's EIP-712 domain, and a server of both protocols asks
  * the same price in each.
  * @throws PaymentError `malformed_challenge` when there is nothing to choose from
  */
 export async function readOffers(
   response: Response,
-  signers: PaymentSigners,
   { timeoutMs, prefersSignatures, sendsAuthorization = false }: OfferTerms,
 ): Promise<Offers> {
-  const canSign = (offer: Offer): boolean => !isSignable(offer) || signers[methodOfOffer(offer).signer] !== undefined;
-  const { accepts: read, problems } = readCharges(response.headers.get('WWW-Authenticate'), sendsAuthorization);
-  const charges = read.filter(canSign);
+  const { accepts: charges, problems } = readCharges(response.headers.get('WWW-Authenticate'), sendsAuthorization);
   const inOrder = (accepts: readonly Offer[]): Offers => ({
     accepts: prefersSignatures
       ? [...accepts.filter(isSignable), ...accepts.filter((offer) => !isSignable(offer))]
       : accepts,
   });
-  const readV2 = readSignablesV2(response.headers.get(PAYMENT_REQUIRED));
-  const signableV2 = readV2 && readV2.filter(canSign).sort((one, other) => rank(one) - rank(other));
+  const signableV2 = readSignablesV2(response.headers.get(PAYMENT_REQUIRED));
+  signableV2?.sort((one, other) => rank(one) - rank(other));
   const body = await readChallengeBody(response, timeoutMs).catch((error: unknown) => {
-    if (!signableV2?.length && read.length === 0 && problems.length === 0) throw error;
+    if (!signableV2?.length && charges.length === 0 && problems.length === 0) throw error;
     return null;
   });
   try {
     const { accepts } = parseChallenge(body);
-    const signed = (signableV2 ?? []).filter(({ scheme }) => prefersSignatures || scheme === 'upto');
+    const transferred = new Set<unknown>(accepts.map(({ extra }) => extra.reference));
+    const signed = (signableV2 ?? []).filter(
+      (offer) => prefersSignatures || offer.scheme === 'upto' || isOfAnotherOption(offer, transferred),
+    );
     return inOrder([...signed, ...accepts, ...charges]);
   } catch (error) {
-    const accepts = [...(signableV2 ?? []), ...readSignablesV1(body).filter(canSign), ...charges];
+    const accepts = [...(signableV2 ?? []), ...readSignablesV1(body), ...charges];
     if (accepts.length > 0) return inOrder(accepts);
-    if (signableV2 === null && read.length === 0 && problems.length === 0) throw error;
+    if (signableV2 === null && charges.length === 0 && problems.length === 0) throw error;
     throw new PaymentError('malformed_challenge', 'The payment challenge offers nothing that this client can pay.', {
       hint: `It supports ${listPayingMethods()
         .map(({ pays }) => pays)

@@ -1,43 +1,31 @@
-import {
-  createDomainMissing,
-  formatTokenAmount,
-  IDEMPOTENCY_KEY,
-  PaymentError,
-  type SignedPayment,
-} from '@tollgate/protocol';
+import { formatTokenAmount, IDEMPOTENCY_KEY, type SignedPayment } from '@tollgate/protocol';
 
 import { signAndSend } from '../account/send.js';
 import type { SignedTransaction } from '../account/signed-transaction.js';
-import type { ReadingContext } from '../methods/paying-method.js';
+import type { Wallet } from '../account/wallet.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
 import { claimChallenge, isCharge } from '../offer/charge-requirement.js';
-import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
-import {
-  isSignable,
-  methodOfOffer,
-  wayOf,
-  type Offer,
-  type PaymentWay,
-  type SignableRequirement,
-} from '../offer/signable-requirement.js';
+import type { AllowedOffer } from '../offer/judge-offers.js';
+import { isSignable, methodOfOffer, type SignableRequirement } from '../offer/signable-requirement.js';
 import { endsAtMs, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
+import { chooseOffer } from './choose-offer.js';
 import { createPaymentCall, createPaymentToSign } from './create-payment-to-sign.js';
 import { createRandomHex } from './hex.js';
-import type { PaymentContext, SkippedOffer } from './payment-options.js';
+import type { PaymentContext } from './payment-options.js';
 import type { Offers } from './read-offers.js';
 
-type Chosen = ChosenRequirement<Offer>;
+type Chosen = AllowedOffer<Wallet>;
 
-function createIntention(context: PaymentContext, request: RequestSnapshot, chosen: Chosen): StoredPayment {
+function createIntention(request: RequestSnapshot, { wallet, requirement }: Chosen): StoredPayment {
   return {
     state: 'intended',
     method: request.method,
     url: request.url,
     requestHash: request.hash,
     idempotencyKey: request.headers.get(IDEMPOTENCY_KEY) ?? createRandomHex(16),
-    chainId: context.wallet.chainId,
-    payer: context.wallet.address,
-    requirement: chosen.requirement,
+    chainId: wallet.chainId,
+    payer: wallet.address,
+    requirement,
     createdAtMs: Date.now(),
     transaction: null,
     authorization: null,
@@ -49,13 +37,12 @@ function createIntention(context: PaymentContext, request: RequestSnapshot, chos
 /** Signs a payment that the server or its facilitator submits. */
 async function signTransfer(
   context: PaymentContext,
-  chosen: ChosenRequirement<SignableRequirement>,
+  chosen: AllowedOffer<Wallet, SignableRequirement>,
   signal: AbortSignal | null,
 ): Promise<SignedPayment> {
-  const { wallet } = context;
-  const { requirement } = chosen;
+  const { requirement, wallet } = chosen;
   const method = methodOfOffer(requirement);
-  if (!isCharge(requirement)) await method.prepare?.(context, { ...chosen, requirement }, signal);
+  if (!isCharge(requirement)) await method.prepare?.({ ...context, wallet }, { ...chosen, requirement }, signal);
   return method.sign(wallet, createPaymentToSign(requirement, wallet.address, `0x${createRandomHex(32)}`));
 }
 
@@ -69,8 +56,7 @@ async function commit(
   chosen: Chosen,
   keep: (signed: Pick<StoredPayment, 'transaction' | 'authorization'>) => Promise<boolean>,
 ): Promise<number | null> {
-  const { wallet } = context;
-  const { requirement } = chosen;
+  const { requirement, wallet } = chosen;
   if (isSignable(requirement)) {
     const authorization = await signTransfer(context, { ...chosen, requirement }, request.signal);
     request.signal?.throwIfAborted();
@@ -117,9 +103,9 @@ export async function signPayment(
   const { key, request } = input;
   const { chosen, skipped } = await chooseOffer(context, input.offers);
   const { requirement } = chosen;
-  const release = isCharge(requirement) ? claimChallenge(context.wallet.address, requirement) : () => undefined;
+  const release = isCharge(requirement) ? claimChallenge(chosen.wallet.address, requirement) : () => undefined;
   if (!release) return 'claimed';
-  const intention = createIntention(context, request, chosen);
+  const intention = createIntention(request, chosen);
   let giveBack: (() => void) | undefined;
   let isSigned = false;
   let tookTooLong = false;
@@ -160,44 +146,4 @@ export async function signPayment(
       release();
     }
   }
-}
-
-export interface ChosenOffer {
-  chosen: Chosen;
-  skipped: readonly SkippedOffer[];
-}
-
-/** The limits of a payment, and what is read of the account that makes it. */
-export interface ChoiceTerms extends Pick<PaymentContext, 'assets' | 'maxAmount'>, ReadingContext {
-  wallet: ReadingContext['wallet'] & { chainId: number };
-  way?: PaymentWay | undefined;
-}
-
-/**
- * The first offer within the limits that the wallet can pay. An offer is skipped if the contract that is to move the
- * token may not, or if the token states no domain to sign for; the next one may cost more, since `maxAmount` permits any price up to it.
- * @throws PaymentError as `listWithinLimits`; the problem of the first offer if nothing else is within the limits
- */
-export async function chooseOffer(context: ChoiceTerms, { accepts }: Offers): Promise<ChosenOffer> {
-  const { way } = context;
-  const payable = way === undefined ? accepts : accepts.filter((offer) => wayOf(offer) === way);
-  const within = listWithinLimits({ accepts: payable }, { ...context, chainId: context.wallet.chainId });
-  const skipped: SkippedOffer[] = [];
-  for (const chosen of within) {
-    const completed = await complete(context, chosen);
-    if (!(completed instanceof PaymentError)) return { chosen: completed, skipped };
-    skipped.push({ requirement: chosen.requirement, problem: completed });
-  }
-  throw skipped[0]?.problem as PaymentError;
-}
-
-/** The offer with all that is needed to pay it, or why the wallet cannot. */
-async function complete(context: ChoiceTerms, chosen: Chosen): Promise<Chosen | PaymentError> {
-  const { requirement } = chosen;
-  if (!isSignable(requirement)) return chosen;
-  if (isCharge(requirement)) {
-    const extra = await context.wallet.authorizations?.readDomain(requirement.asset);
-    return extra ? { ...chosen, requirement: { ...requirement, extra } } : createDomainMissing(requirement.asset);
-  }
-  return (await methodOfOffer(requirement).findProblem?.(context, { ...chosen, requirement })) ?? chosen;
 }

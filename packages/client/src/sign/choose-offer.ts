@@ -1,0 +1,96 @@
+import { createDomainMissing, PaymentError } from '@tollgate/protocol';
+
+import { isCharge } from '../offer/charge-requirement.js';
+import {
+  judgeOffers,
+  nameNetwork,
+  type AllowedOffer,
+  type PayingLimits,
+  type ReadWallet,
+  type SkippedOffer,
+} from '../offer/judge-offers.js';
+import { isSignable, methodOfOffer, wayOf } from '../offer/signable-requirement.js';
+import type { Offers } from './read-offers.js';
+
+export interface ChosenOffer<OneWallet extends ReadWallet = ReadWallet> {
+  chosen: AllowedOffer<OneWallet>;
+  /** Those that come before it. */
+  skipped: readonly SkippedOffer[];
+}
+
+/** The limits of a payment, and the wallets that may make it. */
+export interface ChoiceTerms<OneWallet extends ReadWallet = ReadWallet> extends PayingLimits<OneWallet> {
+  readonly permit2Allowance?: string | undefined;
+}
+
+/**
+ * The first offer within the limits that a wallet can pay, in the order of `assets`. An offer is skipped too if the
+ * contract that is to move the token may not, if the token states no domain to sign for, or if its chain does not answer;
+ * the next one may cost more, since `maxAmount` permits any price up to it.
+ * @throws PaymentError that says of each offer why it is not paid, with the code of the one that is closest to it
+ */
+export async function chooseOffer<OneWallet extends ReadWallet>(
+  terms: ChoiceTerms<OneWallet>,
+  { accepts }: Offers,
+): Promise<ChosenOffer<OneWallet>> {
+  const skipped: SkippedOffer[] = [];
+  const silent = new Map<OneWallet, PaymentError>();
+  for (const judged of judgeOffers(accepts, terms)) {
+    const completed =
+      'problem' in judged
+        ? judged.problem
+        : (silent.get(judged.wallet) ?? (await complete(terms, judged).catch(takeSilence)));
+    if (!(completed instanceof PaymentError)) return { chosen: completed, skipped };
+    if (completed.code === 'wallet_unavailable' && 'wallet' in judged) silent.set(judged.wallet, completed);
+    skipped.push({ requirement: judged.requirement, problem: completed });
+  }
+  throw explainSkipped(skipped);
+}
+
+/** The offer with all that is needed to pay it, or why the wallet cannot. */
+async function complete<OneWallet extends ReadWallet>(
+  { permit2Allowance }: ChoiceTerms<OneWallet>,
+  allowed: AllowedOffer<OneWallet>,
+): Promise<AllowedOffer<OneWallet> | PaymentError> {
+  const { requirement, wallet } = allowed;
+  if (!isSignable(requirement)) return allowed;
+  if (isCharge(requirement)) {
+    const extra = await wallet.authorizations?.readDomain(requirement.asset);
+    return extra ? { ...allowed, requirement: { ...requirement, extra } } : createDomainMissing(requirement.asset);
+  }
+  const context = { wallet, permit2Allowance };
+  return (await methodOfOffer(requirement).findProblem?.(context, { ...allowed, requirement })) ?? allowed;
+}
+
+/** A chain that does not answer keeps no other from being paid on. */
+function takeSilence(error: unknown): PaymentError {
+  if (error instanceof PaymentError && error.code === 'wallet_unavailable') return error;
+  throw error;
+}
+
+const FARTHEST = ['over_limit', 'no_trusted_requirement'];
+
+/** Offers of one token that are not paid for the same reason are one line. */
+function explainSkipped(skipped: readonly SkippedOffer[]): PaymentError {
+  const codes = skipped.map(({ problem }) => problem.code);
+  const at = codes.findIndex((code) => !FARTHEST.includes(code));
+  const closest = skipped[at === -1 ? Math.max(codes.indexOf('over_limit'), 0) : at]?.problem;
+  if (closest === undefined) throw new TypeError('offers are read only where there are some');
+  const reasons = new Set(
+    skipped.map(({ requirement, problem }) => {
+      return `${requirement.asset} on ${nameNetwork(requirement)}: ${problem.message}`;
+    }),
+  );
+  const message = reasons.size === 1 ? closest.message : `No offer can be paid. ${[...reasons].join(' ')}`;
+  return new PaymentError(closest.code, message, {
+    ...(closest.hint !== undefined && { hint: closest.hint }),
+    details: { ...closest.details, skipped: skipped.map(describe) },
+    cause: closest.cause,
+  });
+}
+
+function describe({ requirement, problem }: SkippedOffer): Record<string, string> {
+  const { scheme, network, asset, payTo, maxAmountRequired } = requirement;
+  const { code, message: reason } = problem;
+  return { scheme, way: wayOf(requirement), network, asset, payTo, maxAmountRequired, code, reason };
+}
