@@ -12,6 +12,10 @@ export interface PaymentChain {
   readonly confirmations: number;
   /** URLs; in a process without a connection to the chain they are as in the file, with `${NAME}`. */
   readonly rpc: readonly string[];
+  /** URLs of the servers by which the book is compared with the chain; as `rpc` in a process that does not compare them. Empty: it is not compared. */
+  readonly reconcileRpc: readonly string[];
+  /** Blocks, with its own, after which a transaction is final for the book; null: RECONCILE_CONFIRMATIONS. */
+  readonly reconcileConfirmations: number | null;
   /** As in the file. */
   readonly relayers: string | null;
 }
