@@ -2,7 +2,7 @@ import { encodeLockedTransfer, lockOf, methodOfScheme } from '@tollgate/protocol
 
 import type { PayPageData } from '../../web/page-data.js';
 import type { HtmlPage, PageRequest } from '../paywall/offer/html-page.js';
-import type { SoldOption } from '../paywall/offer/paid-endpoint.js';
+import type { SoldOption } from '../paywall/offer/sold-option.js';
 import { renderDocument, type DocumentParts, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets } from './pay-tickets.js';
 import { basePathOf, nameChain, renderFacts, showRoutePrice, type SaleTerms } from './sale-terms.js';

@@ -17,9 +17,10 @@ import { type ProblemAnswer, type ResourceAnswer, sendAnswer } from './answer/an
 import { GatewayPurchase, type OrderEnd, type OrderParts } from './gateway-purchase.js';
 import type { ChallengedRequest } from './offer/challenges.js';
 import { prefersHtml } from './offer/html-page.js';
-import type { PaidEndpoint, SoldOption } from './offer/paid-endpoint.js';
+import type { PaidEndpoint } from './offer/paid-endpoint.js';
 import type { ReadPublicOrigin } from './offer/public-origin.js';
 import { sendChallenge, sendNothingOffered, sendUnpaid, sendUnpaidPage } from './offer/send-challenge.js';
+import type { SoldOption } from './offer/sold-option.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import { factsOf, type PaymentFacts, type PaywallLog, type RequestFacts } from './paywall-log.js';
 import { findHeadFault } from './present/find-head-fault.js';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { PaidRoute } from '../route/paid-route.js';
-import type { SoldOption } from './paid-endpoint.js';
 import type { PublicOrigin } from './public-origin.js';
+import type { SoldOption } from './sold-option.js';
 
 /** A page for people. */
 export interface HtmlPage {
