@@ -17,7 +17,6 @@ const ether: TrustedAsset = {
   maxAmount: '0.0000004',
 };
 
-/** A hundredth of the limit, unless it says otherwise. */
 const terms = (asset: TrustedAsset) => ({
   payTo: PAY_TO,
   asset: asset.address,
@@ -175,8 +174,8 @@ describe('of several offers', () => {
 });
 
 function cannot(signer: 'authorizations' | 'permits'): ReadWallet[] {
-  const { [signer]: _left, ...others } = wallet(1328);
-  return [others, wallet(84532)];
+  const other = signer === 'permits' ? 'authorizations' : 'permits';
+  return [{ chainId: 1328, [other]: wallet(1328)[other] }, wallet(84532)];
 }
 
 function withAllowance(allowance: bigint): ReadWallet[] {
