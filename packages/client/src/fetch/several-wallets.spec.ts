@@ -136,7 +136,7 @@ describe('a gate with several options', () => {
     const { buy: ofFirst } = await ask({});
     expect(await failureOf(ofFirst('https://gate.example/'))).toMatchObject({
       code: 'no_trusted_requirement',
-      message: `No wallet is on chain 1328, where it would pay with ${chains.first.asset}.`,
+      message: `No wallet is on chain 1328, to pay with ${chains.first.asset} on chain-testnet.`,
     });
   });
 });
