@@ -1,6 +1,7 @@
-import type { Balance, PaymentPicture, Reconciliation } from '@tollgate/book';
+import type { Balance, PaymentPicture } from '@tollgate/book';
 import type { AnsweredFacts, SettledFacts } from '@tollgate/book-events';
 import { BUCKETS } from '@tollgate/ledger';
+import type { ReconcileAnswer } from '@tollgate/operator-api';
 import type { Hex } from '@tollgate/protocol';
 
 import { answered, deliver, settled } from '../../../libs/book/test/sample-events.js';
@@ -9,8 +10,6 @@ import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { BookkeeperFixture, type StartedBookkeeper } from './bookkeeper-fixture.js';
-
-export type ReconcileAnswer = Reconciliation & { comparedAt: string | null; trouble: string | null };
 
 /** A bookkeeper that compares its book with a devnet. */
 export class ReconcileFixture {

@@ -6,7 +6,7 @@ export function createOption(changes: Partial<PaymentOption> = {}): PaymentOptio
   return {
     name: 'default',
     entry: 'default',
-    chain: { ...chain, rpc: [], relayers: null },
+    chain: { ...chain, rpc: [], reconcileRpc: [], reconcileConfirmations: null, relayers: null },
     asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
     symbol: 'USDC',
     decimals: 6,

@@ -134,6 +134,8 @@ const FACTS = {
     /** A `PaymentFailure`, maybe of a later version. */
     failure: name,
     payer: address.nullable(),
+    /** The token of the amount; null without one. */
+    asset: address.nullable(),
     amount: decimal.nullable(),
     transaction: hash32.nullable(),
     logIndex: natural.nullable(),

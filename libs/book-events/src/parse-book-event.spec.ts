@@ -49,6 +49,7 @@ const FACTS = {
   refused: {
     failure: 'payment_too_old',
     payer: null,
+    asset: ADDRESS,
     amount: '5',
     transaction: HASH,
     logIndex: 3,

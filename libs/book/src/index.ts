@@ -1,4 +1,4 @@
-export type { BookSeller, ListedPayment } from './bookings/describe-payment.js';
+export type { AcceptedToken, BookSeller, ListedPayment } from './bookings/describe-payment.js';
 export { BOOKED_STATES } from './bookings/booked-states.js';
 export { closeBook } from './closing/close-book.js';
 export { signedClosing, type SignedClosing } from './closing/closing.js';
@@ -52,11 +52,17 @@ export {
   type ChainScope,
 } from './reconcile/chain-scope.js';
 export { storeDifferences, sumDifferences, type Difference, type ListedDifference } from './reconcile/differences.js';
-export { readLostTransfers, readOpenQuestions } from './reconcile/open-questions.js';
-export { readReconciliation, reconciliation, type Reconciliation } from './reconcile/read-reconciliation.js';
+export { readLostTransfers, readOpenQuestions, type OpenQuestions } from './reconcile/open-questions.js';
+export { comparedScope, readReconciliation, reconciliation } from './reconcile/read-reconciliation.js';
 export { readLeastUnclaimed } from './reconcile/read-least-unclaimed.js';
 export * from './reconcile/senders.js';
-export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } from './reconcile/post-answers.js';
+export {
+  postAnswers,
+  unknownTransaction,
+  type Answered,
+  type AnswerTerms,
+  type ChainAnswers,
+} from './reconcile/post-answers.js';
 export type { OwnReceipt, UnreportedTransaction } from './reconcile/reconcile-gas.js';
 export type { MoneyAnswer, NamedTransfer } from './reconcile/reconcile-money.js';
 export { beginAt, matchTransfers, rewind, storePage } from './reconcile/store-transfers.js';

@@ -16,8 +16,8 @@ export const ASSET: Hex = `0x${'a5'.repeat(20)}`;
 export const PAY_TO: Hex = `0x${'b0'.repeat(20)}`;
 export const PAYER: Hex = `0x${'c1'.repeat(20)}`;
 export const RELAYER: Hex = `0x${'d2'.repeat(20)}`;
-export const SELLER = { asset: ASSET, payTo: PAY_TO };
 const CHAIN_ID = 1328;
+export const SELLER = [{ chainId: CHAIN_ID, asset: ASSET, recipient: PAY_TO }];
 const START_MS = Date.UTC(2026, 10, 25, 10);
 
 export const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`;
@@ -71,7 +71,7 @@ export function released(payment: string, more: Partial<SaleFacts> = {}): BookEv
 
 export function refused(payment: string, { count = 1, amount = '10000', failure = 'payment_too_old' } = {}): BookEvent {
   const where = { transaction: hashOf(1), logIndex: 0, minedAtMs: START_MS, detail: null };
-  const facts = { failure, payer: PAYER, amount, ...where, count };
+  const facts = { failure, payer: PAYER, asset: ASSET, amount, ...where, count };
   return { type: 'refused', atMs: START_MS + count, payment, facts };
 }
 

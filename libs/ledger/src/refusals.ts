@@ -1,5 +1,5 @@
 import { REFUSED_EVENTS, type RefusedFacts } from '@tollgate/book-events';
-import type { PaymentFailure } from '@tollgate/protocol';
+import type { Hex, PaymentFailure } from '@tollgate/protocol';
 import type { Cluster, Redis } from 'ioredis';
 
 import type { LedgerRunner } from './continuity.js';
@@ -28,10 +28,11 @@ export async function recordRefusal(
 
 /** The script adds the count. */
 function describeRefusal(refusal: Refusal): Omit<RefusedFacts, 'count'> {
-  const { id, failure, payer, amountBaseUnits, minedAtMs, detail } = refusal;
+  const { id, failure, payer, asset, amountBaseUnits, minedAtMs, detail } = refusal;
   return {
     failure,
     payer: payer ?? null,
+    asset: (asset as Hex | undefined) ?? null,
     amount: amountBaseUnits?.toString() ?? null,
     transaction: 'txHash' in id ? id.txHash : null,
     logIndex: 'logIndex' in id ? id.logIndex : null,

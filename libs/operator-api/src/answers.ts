@@ -1,5 +1,5 @@
 import { agentJobView, jobFailure, jobPage, nonceGap, plannedCall, walletLimit } from '@tollgate/agent-jobs';
-import { reconciliation, removedRequests } from '@tollgate/book';
+import { comparedScope, reconciliation, removedRequests } from '@tollgate/book';
 import { JOB_STATES } from '@tollgate/protocol';
 import { refundSchema } from '@tollgate/refunds';
 import { targetView } from '@tollgate/webhooks';
@@ -43,19 +43,32 @@ export type BookHealth = z.output<typeof bookHealth>;
 
 export const removed = removedRequests.extend({ before: z.string() });
 
-export const sellerFacts = z.object({
+/** What the seller is paid in. */
+const sellerOption = z.object({
   network: z.string(),
   chainId: z.int(),
   asset: z.object({ address: z.string(), symbol: z.string(), decimals: z.int() }),
   payTo: z.string(),
   explorerUrl: textOrNull.describe('Where people look at transactions.'),
 });
+export type SellerOption = z.output<typeof sellerOption>;
+
+/** The first option, and all of them. */
+export const sellerFacts = sellerOption.extend({
+  options: z
+    .array(sellerOption.extend({ name: z.string() }))
+    .readonly()
+    .describe('Every token that is accepted, the preferred one first.'),
+});
 export type SellerFacts = z.output<typeof sellerFacts>;
 
-export const reconcileAnswer = reconciliation.extend({
+const scopeAnswer = comparedScope.extend({
   comparedAt: textOrNull.describe('When the comparison was made; null before the first.'),
   trouble: textOrNull.describe('Why the result is old; null: it is not.'),
 });
+
+/** The lists are of all chains. Of the other fields, those outside `scopes` are of the first token, and the worst of all. */
+export const reconcileAnswer = scopeAnswer.extend({ ...reconciliation.shape, scopes: z.array(scopeAnswer) });
 export type ReconcileAnswer = z.output<typeof reconcileAnswer>;
 
 export const operatorJob = agentJobView
@@ -117,10 +130,16 @@ export const operatorWallet = z
     openJobs: z.int(),
     inFlight: z.int().describe('Transactions that are sent or signed, and not mined.'),
     balanceWei: textOrNull.describe('Wei; null where the chain does not answer, or the account is on another one.'),
-    tokenBalance: textOrNull.describe('Base units of ASSET_ADDRESS; null where `balanceWei` is.'),
-    refundable: textOrNull.describe(
-      'Of the wallet that pays refunds: the most that one can pay back now, in base units. Null for other accounts, or unknown.',
+    tokenBalance: textOrNull.describe(
+      "Base units of the seller's first token on its chain; null where `balanceWei` is.",
     ),
+    refundable: textOrNull.describe(
+      'Of the wallet that pays refunds: the most of that token that one can pay back now, in base units. Null for other accounts, or unknown.',
+    ),
+    tokens: z
+      .array(z.object({ asset: z.string(), balance: textOrNull, refundable: textOrNull }))
+      .readonly()
+      .describe("The same of each of the seller's tokens on its chain."),
     paused: jobFailure.nullable(),
     frozen: z
       .enum(['restarted', 'lost', 'chain_ahead'])

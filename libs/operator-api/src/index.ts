@@ -11,6 +11,8 @@ export type {
   OperatorWallet,
   ReconcileAnswer,
   SellerFacts,
+  SellerOption,
   Trouble,
 } from './answers.js';
+export { nameAsset } from './asset-name.js';
 export { END_OF_TIME_MS } from './time-parameter.js';

@@ -1,11 +1,10 @@
 import type { SubmitRefusal } from '@tollgate/journal';
 
-import { REFUNDS_WALLET } from './refund-job.js';
 import type { Refund } from './refund.js';
 
 // Why a refund fails, is refused or waits, as operators read it.
 
-export const NO_WALLET = `No agent worker has a wallet named ${REFUNDS_WALLET}.`;
+export const describeNoWallet = (name: string): string => `No agent worker has a wallet named ${name}.`;
 export const CLOSED_ELSEWHERE =
   'The ledger is closed for this payment by a refund that the book does not know. Compare book and chain first.';
 export const HELD = 'A request holds the payment just now. Ask again in a moment.';
@@ -24,7 +23,7 @@ const LOOK =
   'It may have been paid: look at the chain for a transfer from the refunds wallet to the payer. If there is one, name it to this refund (tollgate refunds paid); if there is none, retry it or give it up.';
 export const FORGOTTEN = `The journal no longer has the job of this refund. ${LOOK}`;
 export const OTHER_JOB = `The journal has another job for this refund, with other terms: the book is older than the journal. ${LOOK}`;
-export const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by now, and the journal has no job of this refund for the one before. ${LOOK}`;
+export const OTHER_ACCOUNT = `The wallet of refunds is another account by now, and the journal has no job of this refund for the one before. ${LOOK}`;
 export const ABANDONED = `An operator abandoned its job, which may have been sent before the journal lost data. ${LOOK}`;
 
 /**
@@ -54,9 +53,16 @@ export function describeTaken(transaction: string, by: string): string {
   return `Its job was sent as ${transaction}, which is booked for ${by}. Look at the chain: where another transfer paid that refund, name it to this one (tollgate refunds paid); if there is none, retry this one.`;
 }
 
-export const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
-  lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
-  outbox_full: `The wallet ${REFUNDS_WALLET} has reached its limit of transactions that wait to be booked (BOOK_OUTBOX_LIMIT).`,
-  settings_differ: `The agent worker of the wallet ${REFUNDS_WALLET} has BOOK=off. Set BOOK=on.`,
-  not_adopted: `The wallet ${REFUNDS_WALLET} is not adopted: tollgate wallets adopt ${REFUNDS_WALLET}`,
-};
+/** @param wallet its name */
+export function describeWait(refusal: Exclude<SubmitRefusal, 'late'>, wallet: string): string {
+  switch (refusal) {
+    case 'lane_full':
+      return `The wallet ${wallet} has reached its limit of open jobs.`;
+    case 'outbox_full':
+      return `The wallet ${wallet} has reached its limit of transactions that wait to be booked (BOOK_OUTBOX_LIMIT).`;
+    case 'settings_differ':
+      return `The agent worker of the wallet ${wallet} has BOOK=off. Set BOOK=on.`;
+    case 'not_adopted':
+      return `The wallet ${wallet} is not adopted: tollgate wallets adopt ${wallet}`;
+  }
+}

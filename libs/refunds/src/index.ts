@@ -1,6 +1,13 @@
 export type * from './ports.js';
 export { refundPreview, type RefundPreview } from './preview.js';
-export { nameRefund, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from './refund-job.js';
+export {
+  isRefundsWallet,
+  nameRefund,
+  nameRefundJob,
+  nameRefundsWallet,
+  readRefundJob,
+  type RefundJobInput,
+} from './refund-job.js';
 export {
   refundSchema,
   REFUND_STATES,

@@ -7,7 +7,7 @@ import type { ArrivedTransfer, Refund, RefundCaps, RefundState, RefundTerms, Tak
 
 // What refunds need of the world. Each port throws when its store or its servers do not answer; then the step is repeated.
 
-/** The seller's chain. */
+/** A chain on which the seller is paid. */
 export interface RefundChain {
   readonly chainId: number;
   /** Null where the chain has mined no such transaction. */
@@ -16,8 +16,8 @@ export interface RefundChain {
   /** In milliseconds since 1970. */
   readBlockTimeMs(blockNumber: number): Promise<number>;
   readHeadNumber(): Promise<number>;
-  /** Of the token; null: it does not say. */
-  readDecimals(): Promise<bigint | null>;
+  /** Of a token; null: it does not say. */
+  readDecimals(asset: Hex): Promise<bigint | null>;
 }
 
 /** The transaction that brought the money of a payment. */
@@ -44,7 +44,7 @@ export interface PaymentToRefund {
   };
 }
 
-/** Since when the book is whole, in milliseconds since 1970. */
+/** Since when the book is whole of a chain, in milliseconds since 1970. */
 export interface BookTimes {
   /** Null: it is not. */
   readonly completeFromMs: number | null;
@@ -116,7 +116,7 @@ export interface RefundBook extends Pick<RefundRows, Reads> {
   listUnpaid(refund: Refund): Promise<Refund[]>;
   /** The refunds of a payment whose transfers are booked. */
   readPaidBack(payment: string): Promise<readonly { readonly refund: string; readonly transaction: string }[]>;
-  readTimes(): Promise<BookTimes>;
+  readTimes(chainId: number): Promise<BookTimes>;
   /** Whether an event that is not booked names the payment, or the transaction. */
   hasUnapplied(payment: string, transaction: string | null): Promise<boolean>;
   /** Whether book and chain differ about a transaction. */
@@ -125,28 +125,44 @@ export interface RefundBook extends Pick<RefundRows, Reads> {
   isOwnAccount(chainId: number, address: Hex): Promise<boolean>;
 }
 
-/** What the seller has set. Addresses are lower case. */
+/** What the seller has set of one token. Addresses are lower case. */
 export interface RefundSettings {
   readonly asset: Hex;
-  readonly payTo: string;
+  /** The accounts that it is paid to, at least one. */
+  readonly recipients: readonly string[];
   readonly decimals: number;
   readonly caps: RefundCaps;
   /** Base units: where all refunds of a payment are more, another key has to approve; null: no amount needs it. */
   readonly approvalAbove: bigint | null;
   /** After how many blocks a transaction is final. */
   readonly confirmations: number;
+  /** The name that the wallet of refunds on this chain should have. */
+  readonly walletName: string;
 }
 
-export interface RefundPorts {
+/** What is refunded from: a token of the seller, its chain, and the wallet that pays refunds on that chain. */
+export interface RefundOption {
+  readonly chain: RefundChain;
+  readonly settings: RefundSettings;
+  /** Since when every payment on the chain is reported to the book, in milliseconds since 1970; null: some process does not report. */
+  readBookedSinceMs(): Promise<number | null>;
+  /** Null: no agent worker has one of its names on this chain. */
+  findWallet(): Promise<RefundWallet | null>;
+}
+
+export interface RefundWallet {
+  readonly name: string;
+  readonly lane: LaneId;
+}
+
+/** What refunds of every token need. */
+export interface SharedPorts {
   readonly ledger: Pick<Ledger, 'close' | 'recordRefunded'>;
   readonly journal: Pick<Journal, 'readEachJob' | 'readJob' | 'readLanes' | 'submitNamed'>;
-  readonly chain: RefundChain;
   readonly book: RefundBook;
   /** The outbox of the ledger, which the book reads: waits until it has what was reported by now; false: not within this time. */
   readonly outbox: { waitUntilRead(patienceMs: number): Promise<boolean> };
-  /** Since when every payment is reported to the book, in milliseconds since 1970; null: some process does not report. */
-  readBookedSinceMs(): Promise<number | null>;
-  /** The lane of the wallet `refunds`; null: no agent worker has it. */
-  findWallet(): Promise<LaneId | null>;
-  readonly settings: RefundSettings;
 }
+
+/** What one refund needs. */
+export type RefundPorts = SharedPorts & RefundOption;

@@ -1,7 +1,7 @@
 import { readPaymentName } from '@tollgate/ledger';
 import { z } from 'zod';
 
-import { NO_WALLET } from './details.js';
+import { describeNoWallet } from './details.js';
 import { findPayer, type PayerSearch, type ShownPayer } from './find-payer.js';
 import type { BookTimes, PaymentToRefund, RefundPorts } from './ports.js';
 import { nameRefund } from './refund-job.js';
@@ -35,6 +35,7 @@ export const refundPreview = z.object({
   number: z.int().describe("The number of the payment's next refund, which is part of its id."),
   id: z.string(),
   state: z.string().describe('Of the payment.'),
+  chainId: z.int().describe('Of the payment, and of its refund.'),
   asset: z.string(),
   decimals: z.int(),
   arrived: z.string(),
@@ -98,14 +99,15 @@ const SEARCHES = {
 /** Says what a refund would do, from the book and from the chain. Nothing is written. Null: the book has no such payment. */
 export async function previewRefund(ports: RefundPorts, name: string): Promise<RefundPreview | null> {
   const { chain, book, settings } = ports;
-  const { asset, payTo, decimals } = settings;
+  const { asset, recipients, decimals } = settings;
   const payment = await book.findPayment(name);
   const id = readPaymentName(name);
   if (payment === null || id === null) return null;
+  const payTo = recipients.find((one) => one === payment.recipient) ?? recipients[0] ?? '';
   const arrived = BigInt(payment.amount ?? '0');
   const transaction = 'txHash' in id ? id.txHash : payment.transaction;
   const [times, bookedSinceMs, isUnapplied, searched, wallet, decimalsDiffer] = await Promise.all([
-    book.readTimes(),
+    book.readTimes(chain.chainId),
     // After a loss of data in Redis, the book has the earlier time for some seconds.
     ports.readBookedSinceMs(),
     book.hasUnapplied(name, transaction),
@@ -134,7 +136,7 @@ export async function previewRefund(ports: RefundPorts, name: string): Promise<R
     ['amount_differs', payer !== null && payer.amount !== arrived, 'The chain shows another amount than the book.'],
     ['answered', boughtAnswer, NOT_MEANT],
     ['nothing_left', arrived > 0n && taken >= arrived, 'All of it is refunded, or about to be.'],
-    ['wallet_missing', wallet === null, NO_WALLET],
+    ['wallet_missing', wallet === null, describeNoWallet(settings.walletName)],
     ['decimals_differ', decimalsDiffer !== null, decimalsDiffer ?? ''],
   ];
   return {
@@ -142,6 +144,7 @@ export async function previewRefund(ports: RefundPorts, name: string): Promise<R
     number,
     id: nameRefund(name, number),
     state: payment.state,
+    chainId: chain.chainId,
     asset: payment.asset ?? asset,
     decimals,
     arrived: String(arrived),
@@ -164,8 +167,8 @@ export async function previewRefund(ports: RefundPorts, name: string): Promise<R
 }
 
 /** Why the limits of refunds, which are whole units, do not hold; null: they do. */
-export async function findOtherDecimals({ chain, settings: { decimals } }: RefundPorts): Promise<string | null> {
-  const reported = await chain.readDecimals();
+export async function findOtherDecimals({ chain, settings: { asset, decimals } }: RefundPorts): Promise<string | null> {
+  const reported = await chain.readDecimals(asset);
   if (reported === null || reported === BigInt(decimals)) return null;
   return `ASSET_DECIMALS is ${decimals}, but the token has ${reported}: the limits of refunds would not hold.`;
 }

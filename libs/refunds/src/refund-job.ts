@@ -7,8 +7,16 @@ import { z } from 'zod';
 
 import type { Refund } from './refund.js';
 
-/** The wallet that sends refunds, and nothing else. */
-export const REFUNDS_WALLET = 'refunds';
+const REFUNDS_WALLET = 'refunds';
+
+/**
+ * The names of the wallet that sends refunds on a chain, and nothing else; the first one found there sends them. A name is one
+ * account on one chain, so that of several chains only one has the short name.
+ * @param chain its name in the payments file
+ */
+export const nameRefundsWallet = (chain: string): readonly string[] => [`${REFUNDS_WALLET}-${chain}`, REFUNDS_WALLET];
+
+export const isRefundsWallet = (name: string): boolean => name.split('-')[0] === REFUNDS_WALLET;
 
 const account: z.ZodType<string> = address;
 

@@ -248,7 +248,7 @@ describe('the limits of refunds', () => {
     await expect(world.refunds.retry('key-1', second.id)).rejects.toEqual(overCap('perKeyAndDay', '0'));
     world.pass(86_400_000);
     expect(await world.refunds.retry('key-1', second.id)).toMatchObject({ attempt: 2 });
-    expect(await world.refunds.readToday()).toBe(PRICE);
+    expect(await world.refunds.readToday({ chainId: CHAIN_ID, asset: ASSET })).toBe(PRICE);
   });
 
   it('hold for no refund while ASSET_DECIMALS is not what the token has', async () => {

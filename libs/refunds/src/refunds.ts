@@ -1,10 +1,11 @@
 import type { JobRecord } from '@tollgate/journal';
+import { readPaymentName } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { closeForRefund, findLost } from './close-for-refund.js';
 import { judgeTransaction } from './judge-transaction.js';
 import { findPayFault } from './may-pay.js';
-import type { RefundPage, RefundPorts, RefundSearch } from './ports.js';
+import type { RefundOption, RefundPage, RefundPorts, RefundSearch, SharedPorts } from './ports.js';
 import { findOtherDecimals, previewRefund, type RefundPreview } from './preview.js';
 import { nameRefund, readRefundJob } from './refund-job.js';
 import { ENDED_STATES, type Refund } from './refund.js';
@@ -31,21 +32,25 @@ export class Refunds {
   /** A refund is worked on by one caller at a time. */
   readonly #running = new Map<string, Promise<Refund>>();
 
-  constructor(private readonly ports: RefundPorts) {}
+  constructor(
+    private readonly shared: SharedPorts,
+    /** At least one. */
+    private readonly options: readonly RefundOption[],
+  ) {}
 
   async preview(payment: string): Promise<RefundPreview> {
-    const preview = await previewRefund(this.ports, payment);
+    const preview = await previewRefund(await this.#portsOfPayment(payment), payment);
     if (preview === null) throw paymentNotFound();
     return preview;
   }
 
   /** @throws RangeError for a cursor that is none */
   list(search: RefundSearch, page: { limit: number; cursor?: string | undefined }): Promise<RefundPage> {
-    return this.ports.book.search(search, page);
+    return this.shared.book.search(search, page);
   }
 
   async read(id: string): Promise<Refund> {
-    const refund = await this.ports.book.read(id);
+    const refund = await this.shared.book.read(id);
     if (refund === null) throw new RefundRefusedError('refund_not_found', 'There is no such refund.');
     return refund;
   }
@@ -54,14 +59,14 @@ export class Refunds {
   async ask(keyId: string, request: RefundRequest): Promise<Refund> {
     const { payment, number, answered } = request;
     const id = nameRefund(payment, number);
-    const known = await this.ports.book.read(id);
+    const known = await this.shared.book.read(id);
     if (known !== null && known.state !== 'refused') return this.#repeat(known, request);
     const preview = await this.preview(payment);
     // Another caller may have asked for it meanwhile.
     const meanwhile = preview.refunds.find((refund) => refund.id === id && refund.state !== 'refused');
     if (meanwhile !== undefined) return this.#repeat(meanwhile, request);
     const terms = { id, payment, number, answered, ...this.#judge(preview, request) };
-    return this.#advanceAsked(await askForRefund(this.ports, terms, keyId));
+    return this.#advanceAsked(await askForRefund(this.#portsOf(terms), terms, keyId));
   }
 
   /** Sends a refund again whose job has failed and moved nothing. One that is paid, or whose job is there, is not sent again. */
@@ -69,9 +74,10 @@ export class Refunds {
     const refund = await this.read(id);
     const recovered = await this.#recover(refund);
     if (recovered !== null) return recovered;
-    const decimalsDiffer = await findOtherDecimals(this.ports);
+    const ports = this.#portsOf(refund);
+    const decimalsDiffer = await findOtherDecimals(ports);
     if (decimalsDiffer !== null) throw refuse('decimals_differ', decimalsDiffer);
-    return this.#advanceAsked(await retryRefund(this.ports, refund, keyId));
+    return this.#advanceAsked(await retryRefund(ports, refund, keyId));
   }
 
   /** Ends a refund whose job has failed. The payment stays closed, and may be refunded under the next number. */
@@ -79,7 +85,7 @@ export class Refunds {
     const refund = await this.read(id);
     const recovered = await this.#recover(refund);
     if (recovered !== null) return recovered;
-    const given = await changeRefund(this.ports.book, refund, ['failed'], { state: 'given_up' });
+    const given = await changeRefund(this.shared.book, refund, ['failed'], { state: 'given_up' });
     const now = given ?? (await this.read(id));
     if (now.state !== 'given_up') throw notFailed(refund, now, 'given up');
     return now;
@@ -96,7 +102,8 @@ export class Refunds {
       throw refuse('state', `The refund is ${state}. ${detail}`, { state, transaction: booked });
     }
     if (!ENDED_STATES.includes(state)) throw notFailed(refund, refund, 'booked so');
-    const judged = await judgeTransaction(this.ports, refund, transaction);
+    const ports = this.#portsOf(refund);
+    const judged = await judgeTransaction(ports, refund, transaction);
     if (judged.outcome === 'not_paid') throw refuse('transaction', judged.detail);
     const lost = await this.#findLost(refund);
     // It may have paid one of these: named to another, it could not be named to that one any more.
@@ -104,37 +111,37 @@ export class Refunds {
       const detail = `The ledger has ${lost.join(', ')} as paid, and the book lacks it. Name the transaction to that one first.`;
       throw refuse('transaction', detail);
     }
-    return this.#advanceAsked(await nameTransaction(this.ports, refund, { transaction, amount: judged.amount }));
+    return this.#advanceAsked(await nameTransaction(ports, refund, { transaction, amount: judged.amount }));
   }
 
   /** Takes a refund as far as it goes now, and returns it. */
   async advance(refund: Refund): Promise<Refund> {
     const before = this.#running.get(refund.id);
     if (before !== undefined) return before;
-    const running = advanceRefund(this.ports, refund).finally(() => this.#running.delete(refund.id));
+    const running = advanceRefund(this.#portsOf(refund), refund).finally(() => this.#running.delete(refund.id));
     this.#running.set(refund.id, running);
     return running;
   }
 
   listInWork(): Promise<Refund[]> {
-    return this.ports.book.listInWork();
+    return this.shared.book.listInWork();
   }
 
-  /** Base units that refunds of today, UTC, have paid back or may pay back yet. */
-  async readToday(): Promise<bigint> {
-    const { book, chain, settings } = this.ports;
-    const { perDay } = await book.readToday({ chainId: chain.chainId, asset: settings.asset, recipient: '' }, '', '');
+  /** Base units of a token that refunds of today, UTC, have paid back or may pay back yet. */
+  async readToday(token: Pick<Refund, 'chainId' | 'asset'>): Promise<bigint> {
+    const { perDay } = await this.shared.book.readToday({ ...token, recipient: '' }, '', '');
     return perDay;
   }
 
   /** The refund of a job; null where the book does not know it, as after a restore. */
   findOfJob(job: JobRecord): Promise<Refund | null> {
-    return this.ports.book.read(readRefundJob(job)?.refund ?? '');
+    return this.shared.book.read(readRefundJob(job)?.refund ?? '');
   }
 
   /** Why a refund's job, which has not ended, must not go on; null: it may. */
   async findPayFault(job: JobRecord): Promise<string | null> {
-    return findPayFault(this.ports, job, await this.findOfJob(job));
+    const refund = await this.findOfJob(job);
+    return findPayFault(this.#portsOf(refund ?? { chainId: job.lane.chainId, asset: null }), job, refund);
   }
 
   /** Returns the refund that exists already, if it was asked for in the same terms. */
@@ -147,12 +154,12 @@ export class Refunds {
     const obstacles = preview.obstacles.filter((obstacle) => !(answered && obstacle.reason === 'answered'));
     const [first] = obstacles;
     if (first !== undefined) throw refuse(first.reason, first.detail, { obstacles });
-    const { recipient, shown, asset, permit, doubts } = preview;
+    const { recipient, shown, chainId, asset, permit, doubts } = preview;
     if (recipient === null || shown === null) throw refuse('unclear', 'The chain shows no payer.');
     return {
       amount,
       asset,
-      chainId: this.ports.chain.chainId,
+      chainId,
       recipient: recipient.address,
       arrivedIn: shown.transaction,
       transfers: shown.transfers,
@@ -170,16 +177,32 @@ export class Refunds {
 
   /** A refund that has failed or was given up, where the book has its transfer all the same, or the journal its job. */
   async #recover(refund: Refund): Promise<Refund | null> {
-    const recovered = await recoverRefund(this.ports, refund);
+    const recovered = await recoverRefund(this.#portsOf(refund), refund);
     return recovered?.state === 'sending' ? this.advance(recovered) : recovered;
+  }
+
+  async #portsOfPayment(payment: string): Promise<RefundPorts> {
+    const asset = (await this.shared.book.findPayment(payment))?.asset ?? null;
+    return this.#portsOf({ chainId: readPaymentName(payment)?.chainId ?? null, asset });
+  }
+
+  /**
+   * What a payment or refund in this token needs. For a token that the seller no longer accepts they are those of another one,
+   * on the same chain if there is one: the chain then shows no payer, and nothing is sent.
+   */
+  #portsOf({ chainId, asset }: { chainId: number | null; asset: string | null }): RefundPorts {
+    const onChain = this.options.filter(({ chain }) => chain.chainId === chainId);
+    const option = onChain.find(({ settings }) => settings.asset === asset) ?? onChain[0] ?? this.options[0];
+    if (option === undefined) throw new Error('a seller accepts something');
+    return { ...this.shared, ...option };
   }
 
   /** The payment's refunds that the ledger has as paid and the book lacks. */
   async #findLost(refund: Refund): Promise<readonly string[]> {
-    const { book, outbox } = this.ports;
+    const { book, outbox } = this.shared;
     if (!(await outbox.waitUntilRead(READ_WITHIN_MS)))
       throw refuse('transaction', 'The book has not read all events yet. Name the transaction again.');
-    const closed = await closeForRefund(this.ports, refund);
+    const closed = await closeForRefund(this.shared, refund);
     return findLost(book, { payment: refund.payment, refunds: await book.listOf(refund.payment) }, closed);
   }
 }

@@ -1,21 +1,14 @@
 import { JOB_ABANDONED } from '@tollgate/agent-jobs';
-import { crashPoint, type LaneId } from '@tollgate/journal';
+import { crashPoint } from '@tollgate/journal';
 import type { CloseResult } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { beginOf, closeForRefund, findBooked, findLost, isOwn, reportPaid } from './close-for-refund.js';
 import * as details from './details.js';
 import { hasPaidAnother } from './judge-transaction.js';
-import type { RefundPorts } from './ports.js';
+import type { RefundPorts, RefundWallet } from './ports.js';
 import { previewRefund } from './preview.js';
-import {
-  describeInput,
-  hasFailed,
-  isSameTransfer,
-  minedTransaction,
-  nameRefundJob,
-  REFUNDS_WALLET,
-} from './refund-job.js';
+import { describeInput, hasFailed, isSameTransfer, minedTransaction, nameRefundJob } from './refund-job.js';
 import { ENDED_STATES, WORK_STATES, type Refund, type RefundState } from './refund.js';
 import { changeRefund, takeTransaction } from './write-refunds.js';
 
@@ -80,7 +73,7 @@ export async function advanceRefund(ports: RefundPorts, refund: Refund): Promise
 
 /** A refund on its way through the steps. */
 class Turn {
-  #wallet: Promise<LaneId | null> | null = null;
+  #wallet: Promise<RefundWallet | null> | null = null;
   #closed: Promise<CloseResult> | null = null;
 
   constructor(
@@ -88,15 +81,19 @@ class Turn {
     public refund: Refund,
   ) {}
 
-  findWallet(): Promise<LaneId | null> {
+  findWallet(): Promise<RefundWallet | null> {
     return (this.#wallet ??= this.ports.findWallet());
   }
 
-  /** The only job that may send this attempt, and its lane, once there is a wallet. */
-  async nameJob(): Promise<{ lane: LaneId; jobId: string }> {
-    const lane = await this.findWallet();
-    if (lane === null) throw new Error(details.NO_WALLET);
-    return { lane, jobId: nameRefundJob(lane, { refund: this.refund.id, attempt: this.refund.attempt }) };
+  /** The only job that may send this attempt, and its wallet, once there is one. */
+  async nameJob(): Promise<{ wallet: RefundWallet; jobId: string }> {
+    const wallet = await this.findWallet();
+    if (wallet === null) throw new Error(this.noWallet);
+    return { wallet, jobId: nameRefundJob(wallet.lane, { refund: this.refund.id, attempt: this.refund.attempt }) };
+  }
+
+  get noWallet(): string {
+    return details.describeNoWallet(this.ports.settings.walletName);
   }
 
   closeAgain(): Promise<CloseResult> {
@@ -141,7 +138,7 @@ async function closePayment({ ports, refund }: Turn): Promise<Outcome> {
 }
 
 async function findWallet(turn: Turn): Promise<Outcome> {
-  return (await turn.findWallet()) === null ? { wait: details.NO_WALLET } : 'next';
+  return (await turn.findWallet()) === null ? { wait: turn.noWallet } : 'next';
 }
 
 /** The book has its transfer already, whatever the journal has lost since. */
@@ -214,13 +211,13 @@ async function lookAgain(turn: Turn): Promise<Outcome> {
 async function writeJob(turn: Turn): Promise<Outcome> {
   const { refund, ports } = turn;
   const { journal } = ports;
-  const { lane, jobId } = await turn.nameJob();
+  const { wallet, jobId } = await turn.nameJob();
   const input = describeInput(refund);
   const result = await journal.submitNamed({
-    lane,
+    lane: wallet.lane,
     jobId,
     operation: 'refund',
-    wallet: REFUNDS_WALLET,
+    wallet: wallet.name,
     input: { ...input },
     keyId: refund.askedBy.at(-1) ?? '',
     latestMs: beginOf(refund, await turn.closeAgain()) + ACCEPTED_WITHIN_MS,
@@ -235,7 +232,7 @@ async function writeJob(turn: Turn): Promise<Outcome> {
     }
     case 'refused':
       if (result.reason === 'late') return { fail: details.FORGOTTEN, maybeSent: true };
-      return { wait: details.WAITS[result.reason] };
+      return { wait: details.describeWait(result.reason, wallet.name) };
     case 'conflict':
     case 'forgotten':
       return { fail: details.OTHER_JOB, maybeSent: true };
@@ -296,6 +293,6 @@ async function findPaid({ book }: RefundPorts, refund: Refund): Promise<Change |
 /** What a restored book names may have been sent and deleted since the copy. */
 async function isNamed({ ports, refund }: Turn): Promise<boolean> {
   if (refund.job === null) return false;
-  const { gapEndMs } = await ports.book.readTimes();
+  const { gapEndMs } = await ports.book.readTimes(refund.chainId);
   return Date.parse(refund.attemptAt) >= (gapEndMs ?? 0);
 }

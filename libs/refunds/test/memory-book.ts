@@ -125,9 +125,14 @@ export class MemoryBook implements RefundBook {
     return other?.id ?? [...this.payments].find(([, payment]) => isBooked(payment))?.[0] ?? null;
   }
 
-  async readToday({ recipient }: Pick<Refund, 'recipient'>, keyId: string, except: string): Promise<RefundedToday> {
+  async readToday(
+    { chainId, asset, recipient }: Pick<Refund, 'chainId' | 'asset' | 'recipient'>,
+    keyId: string,
+    except: string,
+  ): Promise<RefundedToday> {
     const today = this.#now().slice(0, 10);
-    const counted = this.refunds.filter(
+    const ofToken = this.refunds.filter((refund) => refund.chainId === chainId && refund.asset === asset);
+    const counted = ofToken.filter(
       ({ id, state, attemptAt }) =>
         id !== except && !['given_up', 'refused'].includes(state) && attemptAt.startsWith(today),
     );

@@ -127,12 +127,13 @@ class MemoryJournal {
   }
 }
 
-class MemoryChain {
-  readonly chainId = CHAIN_ID;
+export class MemoryChain {
   readonly transactions = new Map<string, MinedTransaction>();
   readonly contracts = new Set<string>();
   head = 100;
   decimals: bigint | null = 6n;
+
+  constructor(readonly chainId = CHAIN_ID) {}
 
   readonly readTransaction = async (hash: Hex) => this.transactions.get(hash) ?? null;
   readonly isContract = async (address: Hex) => this.contracts.has(address);
@@ -167,10 +168,10 @@ export class RefundWorld {
       book,
       outbox: { waitUntilRead: async () => this.readOutbox() },
       readBookedSinceMs: async () => ledger.bookedSinceMs,
-      findWallet: async () => journal.wallet,
-      settings: { asset: ASSET, payTo: SHOP, decimals: 6, ...defaults, ...settings },
+      findWallet: async () => journal.wallet && { name: 'refunds', lane: journal.wallet },
+      settings: { asset: ASSET, recipients: [SHOP], decimals: 6, walletName: 'refunds', ...defaults, ...settings },
     };
-    this.refunds = new Refunds(this.ports);
+    this.refunds = new Refunds(this.ports, [this.ports]);
   }
 
   readOutbox(): boolean {
@@ -241,7 +242,7 @@ export class RefundWorld {
 
   /** The bookkeeper is killed, and starts again. */
   restart(): void {
-    this.refunds = new Refunds(this.ports);
+    this.refunds = new Refunds(this.ports, [this.ports]);
   }
 
   /** A transfer from the wallet that no job made. */

@@ -6,17 +6,18 @@ export interface OptionTerms {
   readonly payTo: Hex;
 }
 
-/** What the seller accepts on the chain of this process: each token once. */
+/** What the seller accepts on the chain of this process. */
 export class SellerTerms {
-  readonly #payToOf: ReadonlyMap<Hex, Hex>;
+  readonly #payTosOf = new Map<Hex, Set<Hex>>();
   readonly #accounts: ReadonlySet<Hex>;
 
   constructor(
     readonly chainId: number,
     options: readonly OptionTerms[],
   ) {
-    this.#payToOf = new Map(options.map(({ asset, payTo }) => [asset, payTo]));
-    this.#accounts = new Set(this.#payToOf.values());
+    for (const { asset, payTo } of options)
+      this.#payTosOf.set(asset, (this.#payTosOf.get(asset) ?? new Set()).add(payTo));
+    this.#accounts = new Set(options.map(({ payTo }) => payTo));
   }
 
   /** Whether chain, token and recipient are those of one option. */
@@ -26,15 +27,14 @@ export class SellerTerms {
 
   /** Whether token and recipient are those of one option. */
   isOption({ asset, payTo }: OptionTerms): boolean {
-    return this.#payToOf.get(asset) === payTo;
+    return this.#payTosOf.get(asset)?.has(payTo) === true;
   }
 
   /**
-   * Whether money went to the seller, and is not another's to refund: to the account of the token's option, or, in a token
+   * Whether money went to the seller, and is not another's to refund: to an account of the token's options, or, in a token
    * that only the facilitator settles, to an account of any option.
    */
   isOwn({ asset, payTo }: OptionTerms): boolean {
-    const own = this.#payToOf.get(asset);
-    return own === undefined ? this.#accounts.has(payTo) : own === payTo;
+    return (this.#payTosOf.get(asset) ?? this.#accounts).has(payTo);
   }
 }

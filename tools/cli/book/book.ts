@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
 
+import { nameAsset } from '@tollgate/operator-api';
+
 import { clean } from '../jobs/format-jobs.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
@@ -39,7 +41,7 @@ export async function listBooked(
   if (payments.length === 0) return { json: payments, text: 'The book has no such payment.' };
   const show = await readAmounts(operator);
   const rows = payments.map((one) => [
-    ...[formatTime(Date.parse(one.at)), one.state, ...show(one.asset, one.amount)],
+    ...[formatTime(Date.parse(one.at)), one.state, ...show(nameAsset(one), one.amount)],
     ...[clean(one.route ?? '-'), one.payer ?? '-', one.id],
   ]);
   return { json: payments, text: formatTable(['AT', 'STATE', ...AMOUNT_COLUMNS, 'ROUTE', 'PAYER', 'PAYMENT'], rows) };

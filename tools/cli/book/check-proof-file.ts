@@ -37,9 +37,13 @@ function parseTrusted({ root, key }: ProofOptions): TrustedFact {
 
 function describe({ booking, kind, day, signer, facts, entries }: CheckedBooking): string {
   const { state, amount, transaction, answer } = facts;
+  // Of a correction there are two: of the token that was booked before, and of the one that was paid.
+  const token = entries.at(-1)?.asset ?? '';
+  const [chain, address] = token.split(':');
   const lines = [
     `booking ${booking} (${kind}), closed on ${day} by ${signer}`,
     `  state ${String(state)}, ${String(amount)} base units, transaction ${String(transaction)}`,
+    `  token ${address} on chain ${chain}`,
     ...(answer === null ? [] : [`  answer ${JSON.stringify(answer)}`]),
     ...entries.map((entry) => `  ${entry.account}  ${entry.asset}  ${entry.amount}`),
   ];

@@ -2,7 +2,7 @@ import { deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
 import { AgentEnvironment, ConfigurationError, readEnvironment } from '@tollgate/config';
 import { API_KEY_SCOPES, ApiKeyStore, needsNoWallet, type ApiKey, type ApiKeyScope } from '@tollgate/http';
 import type { RedisClient } from '@tollgate/redis';
-import { REFUNDS_WALLET } from '@tollgate/refunds';
+import { isRefundsWallet } from '@tollgate/refunds';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
@@ -90,8 +90,8 @@ export async function showSecret(id: string, { redis }: KeyOptions, env: NodeJS.
 
 /** `npm run dev` has one wallet, `devnet`. */
 async function findOnlyWallet(redis: RedisClient): Promise<string> {
-  // That of refunds takes no jobs.
-  const wallets = (await new WalletDirectory(redis).list()).filter(({ name }) => name !== REFUNDS_WALLET);
+  // Those of refunds take no jobs.
+  const wallets = (await new WalletDirectory(redis).list()).filter(({ name }) => !isRefundsWallet(name));
   const [only, ...others] = wallets;
   return only !== undefined && others.length === 0 ? only.name : 'main';
 }

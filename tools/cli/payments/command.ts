@@ -4,7 +4,7 @@ import { limitOption, parseCount, type CliCommand } from '../shared/cli-command.
 import type { PaymentQuery } from './payments.js';
 
 const UNIT =
-  '\nAmounts are in base units, and in units of the token that ASSET_ADDRESS, ASSET_DECIMALS and ASSET_SYMBOL describe.';
+  '\nAmounts are in base units, and in units of the tokens that PAYMENTS_FILE, or ASSET_ADDRESS, ASSET_DECIMALS and ASSET_SYMBOL, describe.';
 const RECORDED = `${UNIT}
 A verifier records them, and is told no route: its log has the request's id beside the payment.`;
 const KNOWN = `${UNIT}
@@ -34,7 +34,11 @@ export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): voi
   payments
     .query('show', "Shows everything about one transaction's payments.")
     .argument('<payment>', 'a transaction hash, or a payment as list prints it')
-    .option('--chain <id>', 'chain id of the hash (default: CHAIN_ID, else 1328)', parseCount(999_999_999))
+    .option(
+      '--chain <id>',
+      'chain id of the hash (default: those of PAYMENTS_FILE, else CHAIN_ID, else 1328)',
+      parseCount(999_999_999),
+    )
     .example('payments show auth:1328:0x…')
     .answers(async (payment: string, options: PaymentQuery) => (await load()).showLedgerEntry(payment, options, env));
 

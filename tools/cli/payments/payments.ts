@@ -16,7 +16,7 @@ import { InvalidArgumentError } from 'commander';
 
 import { AMOUNT_COLUMNS, readConfiguredAmounts, type ShowAmount } from '../book/amounts.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
-import { findConfiguredChain } from '../shared/find-chain.js';
+import { findConfiguredChains } from '../shared/find-chain.js';
 import { findRedisPlace } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
@@ -45,11 +45,14 @@ export async function showLedgerEntry(
   options: PaymentQuery,
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const entry = parseEntry(payment, options, env);
-  const found = await withRedis(findRedisPlace(options.redis, env), (redis) => showPayments(redis, entry));
-  const [, chain] = entry.split(':');
-  if (found.length === 0) throw new CommandError(`Not in the ledger on chain ${chain}. ${SIGNED}`);
-  return { json: found, text: formatDetails(found) };
+  const entries = parseEntries(payment, options, env);
+  const found = await withRedis(findRedisPlace(options.redis, env), (redis) =>
+    Promise.all(entries.map((entry) => showPayments(redis, entry))),
+  );
+  const all = found.flat();
+  const chains = entries.map((entry) => entry.split(':')[1]).join(', ');
+  if (all.length === 0) throw new CommandError(`Not in the ledger on chain ${chains}. ${SIGNED}`);
+  return { json: all, text: formatDetails(all) };
 }
 
 export async function listRefused({ redis: url, limit }: PaymentQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
@@ -75,14 +78,15 @@ async function findNewest(redis: RedisClient, { limit, state }: PaymentQuery): P
   return [...kept.values()].sort((one, other) => other.atMs - one.atMs);
 }
 
-/** Accepts a bare hash, or a payment in the form that the tables print. */
-function parseEntry(payment: string, options: PaymentQuery, env: NodeJS.ProcessEnv): string {
-  if (/^(auth|permit):/.test(payment)) return payment.toLowerCase();
-  const [chain, hash = ''] = payment.startsWith('tx:')
-    ? payment.split(':').slice(1)
-    : [options.chain ?? findConfiguredChain(env), payment];
+/** Accepts a bare hash, which may be a payment on each chain, or a payment in the form that the tables print. */
+function parseEntries(payment: string, options: PaymentQuery, env: NodeJS.ProcessEnv): string[] {
+  if (/^(auth|permit):/.test(payment)) return [payment.toLowerCase()];
+  const isNamed = payment.startsWith('tx:');
+  const [, chain, named = ''] = payment.split(':');
+  const known = options.chain === undefined ? findConfiguredChains(env) : [options.chain];
+  const chains = isNamed ? [Number(chain)] : known;
   try {
-    return transactionEntry(Number(chain), hash);
+    return chains.map((chainId) => transactionEntry(chainId, isNamed ? named : payment));
   } catch {
     throw new InvalidArgumentError(`${payment} is neither a transaction hash nor a payment that list prints`);
   }

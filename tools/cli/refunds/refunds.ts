@@ -47,8 +47,8 @@ export async function listRefunds(
   const { refunds } = await operator.ask('GET /operator/refunds', { query: { limit, state, payment } });
   if (refunds.length === 0) return { json: refunds, text: 'There is no such refund.' };
   const show = await readAmounts(operator);
-  const rows = refunds.map(({ id, state: now, asset, amount, route, recipient, payment: of, detail }) => [
-    ...[id, now, ...show(asset, amount), clean(route ?? '-'), recipient, of],
+  const rows = refunds.map(({ id, state: now, chainId, asset, amount, route, recipient, payment: of, detail }) => [
+    ...[id, now, ...show(`${chainId}:${asset}`, amount), clean(route ?? '-'), recipient, of],
     clean(detail ?? ''),
   ]);
   const head = ['REFUND', 'STATE', ...AMOUNT_COLUMNS, 'ROUTE', 'PAYER', 'PAYMENT', ''];
@@ -78,13 +78,14 @@ export async function markRefundPaid(
 
 /** @param paymentState as it was before */
 function formatRefund(one: OperatorRefund, paymentState?: string): string {
-  const { id, state, payment, amount, recipient, job, jobState, transaction, doubts, detail } = one;
+  const { id, state, payment, chainId, asset, amount, recipient, job, jobState, transaction, doubts, detail } = one;
   const head = formatTable(
     ['REFUND', id],
     [
       ['state', state],
       ['payment', paymentState === undefined ? payment : `${payment}, which was ${paymentState}`],
       ['base units', amount],
+      ['token', `${asset} on chain ${chainId}`],
       ['to', recipient],
       ...(job === null ? [] : [['job', `${job} (${jobState ?? 'no longer stored'})`]]),
       ...(transaction === null ? [] : [['transaction', transaction]]),
@@ -98,6 +99,8 @@ function formatRefund(one: OperatorRefund, paymentState?: string): string {
 
 function formatPreview({
   state,
+  chainId,
+  asset,
   decimals,
   arrived,
   taken,
@@ -113,6 +116,7 @@ function formatPreview({
     ['ARRIVED', show(arrived)],
     [
       ['payment is', state],
+      ['token', `${asset} on chain ${chainId}`],
       ['refunded, or about to be', show(taken)],
       ['left', show(left)],
       ['goes to', recipient === null ? 'nobody: the chain shows no payer' : `${recipient.address} (${kind})`],

@@ -1,4 +1,4 @@
-import { usePaymentsFile } from '@tollgate/config';
+import { usePaymentsFile, type Payments } from '@tollgate/config';
 
 import { CommandError } from './cli-command.js';
 
@@ -6,17 +6,19 @@ import { CommandError } from './cli-command.js';
 const DEFAULT_CHAIN_ID = 1328;
 const OF_PAYMENTS = new Set(['PAYMENTS_FILE', 'CHAIN_ID', 'ASSET_ADDRESS', 'ASSET_SYMBOL', 'ASSET_DECIMALS']);
 
-/** The settings of chain and token, as the services read them: of `PAYMENTS_FILE` if it is set. @throws CommandError */
-export function withPaymentsFile(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { env, problems } = usePaymentsFile(given, OF_PAYMENTS);
+/** What `PAYMENTS_FILE` says, as the services read it; null without one. @throws CommandError */
+export function readPaymentsFile(env: NodeJS.ProcessEnv): Payments | null {
+  const { payments, problems } = usePaymentsFile(env, OF_PAYMENTS);
   if (problems.length > 0) throw new CommandError(problems.join(' '));
-  return env;
+  return payments;
 }
 
-/** CHAIN_ID, as the services read it. @throws CommandError */
-export function findConfiguredChain(env: NodeJS.ProcessEnv): number {
-  const { CHAIN_ID: text } = withPaymentsFile(env);
-  if (!text) return DEFAULT_CHAIN_ID;
-  if (/^[1-9]\d*$/.test(text)) return Number(text);
+/** The ids of the chains of `PAYMENTS_FILE`, else CHAIN_ID, as the services read it. @throws CommandError */
+export function findConfiguredChains(env: NodeJS.ProcessEnv): readonly number[] {
+  const payments = readPaymentsFile(env);
+  if (payments !== null) return payments.chains.map(({ id }) => id);
+  const { CHAIN_ID: text } = env;
+  if (!text) return [DEFAULT_CHAIN_ID];
+  if (/^[1-9]\d*$/.test(text)) return [Number(text)];
   throw new CommandError('CHAIN_ID must be a whole number.');
 }

@@ -1,12 +1,12 @@
 import { PlanFailure, type JobRecord } from '@tollgate/journal';
-import { REFUNDS_WALLET } from '@tollgate/refunds';
+import { isRefundsWallet } from '@tollgate/refunds';
 
-/** The wallet of refunds sends nothing else, and no other wallet sends a refund. @throws PlanFailure */
+/** A wallet of refunds sends nothing else, and no other wallet sends a refund. @throws PlanFailure */
 export function assertWalletOf(operation: string, wallet: string): void {
-  if ((operation === 'refund') === (wallet === REFUNDS_WALLET)) return;
+  if ((operation === 'refund') === isRefundsWallet(wallet)) return;
   throw new PlanFailure({
     code: 'POLICY_VIOLATION',
-    message: `The wallet ${REFUNDS_WALLET} sends refunds and nothing else, and no other wallet sends them.`,
+    message: 'The wallet refunds sends refunds and nothing else, and no other wallet sends them.',
     suggestion: 'Use another wallet; refunds are asked for with tollgate refund.',
   });
 }

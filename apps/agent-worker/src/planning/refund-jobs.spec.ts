@@ -1,5 +1,5 @@
 import type { JobRecord, JsonValue } from '@tollgate/journal';
-import { nameRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/refunds';
+import { nameRefundJob, type RefundJobInput } from '@tollgate/refunds';
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { PlanningFixture } from '../../test/planning-fixture.js';
@@ -31,12 +31,12 @@ describe('jobs that send refunds', () => {
       ...changes,
     };
     const jobId = id ?? nameRefundJob(lane, input);
-    const request = { operation: 'refund', wallet: REFUNDS_WALLET, keyId: 'key-1', input: { ...input } as JsonValue };
+    const request = { operation: 'refund', wallet: 'refunds', keyId: 'key-1', input: { ...input } as JsonValue };
     await journal.submitNamed({ ...request, lane, jobId });
     return fixture.lanes.readJob(jobId);
   }
 
-  const plan = (job: JobRecord, name = REFUNDS_WALLET) =>
+  const plan = (job: JobRecord, name = 'refunds') =>
     fixture.createPlanner({ name }).plan(job, { stepIndex: 0, token: 0 });
 
   it('send exactly what the bookkeeper wrote, with an approval where it says so', async () => {
@@ -50,7 +50,7 @@ describe('jobs that send refunds', () => {
 
   it('are refused by every other wallet, and that of refunds takes no other job', async () => {
     await expect(plan(await write({ refund: 'r3-1' }), 'main')).rejects.toMatchObject(FORBIDDEN);
-    const planner = fixture.createPlanner({ name: REFUNDS_WALLET });
+    const planner = fixture.createPlanner({ name: 'refunds' });
     const asked = { operation: 'transfer', input: { amount: '0.5', to: RECEIVER } } as const;
     expect(await planner.dryRun(asked)).toMatchObject({ outcome: 'refused', ...FORBIDDEN });
   });

@@ -1,6 +1,6 @@
 import { Inject, Module } from '@nestjs/common';
 
-import { SellerChain } from '../chain/seller-chain.js';
+import { SellerChains } from '../chain/seller-chains.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { PublishedEvents } from '../delivery/published-events.js';
@@ -21,11 +21,11 @@ import { BookRefunds } from './book-refunds.js';
 @Module({
   providers: [
     ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
-    ...[SellerChain, Journals, BookRefunds, PublishedEvents, PaymentWebhooks],
+    ...[SellerChains, Journals, BookRefunds, PublishedEvents, PaymentWebhooks],
     BookHolder,
   ],
   exports: [
-    ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, SellerChain, Journals],
+    ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, SellerChains, Journals],
     ...[BookRefunds, PaymentWebhooks, BookHolder, BookMetrics],
   ],
 })

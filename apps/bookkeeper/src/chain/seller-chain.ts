@@ -1,4 +1,3 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   askForBalance,
   askForCode,
@@ -16,9 +15,8 @@ import {
   type RpcCall,
   type RpcResult,
 } from '@tollgate/chain';
+import type { PaymentChain } from '@tollgate/config';
 import type { Hex } from '@tollgate/protocol';
-
-import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 
 const CONNECTIONS = 4;
 const BATCH_SIZE = 100;
@@ -26,24 +24,24 @@ const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** Logs are searched by the reconciler alone. */
 const NO_LOGS = 1;
 
-/** The seller's chain. Every read throws ChainUnavailableError when no RPC server gives a usable answer. */
-@Injectable()
-export class SellerChain implements OnApplicationShutdown {
+/** A chain on which the seller is paid. Every read throws ChainUnavailableError when no RPC server gives a usable answer. */
+export class SellerChain {
   readonly chainId: number;
-  readonly #chain: ConnectedChain;
+  readonly #connected: ConnectedChain;
   readonly #withinMs: number;
-  readonly #asset: Hex;
-  /** Null before the chain has said it. */
-  #decimals: bigint | null = null;
+  /** By token, once the chain has said them. */
+  readonly #decimals = new Map<Hex, bigint>();
 
-  constructor(@Inject(BookkeeperEnvironment) { chain, payment }: BookkeeperEnvironment) {
-    this.chainId = payment.chainId;
-    this.#asset = payment.assetAddress;
-    this.#withinMs = chain.rpcTimeoutMs * chain.rpcUrl.length;
-    this.#chain = connectChain({
-      urls: chain.rpcUrl,
-      chainId: payment.chainId,
-      timeoutMs: chain.rpcTimeoutMs,
+  constructor(
+    readonly chain: PaymentChain,
+    timeoutMs: number,
+  ) {
+    this.chainId = chain.id;
+    this.#withinMs = timeoutMs * chain.rpc.length;
+    this.#connected = connectChain({
+      urls: chain.rpc,
+      chainId: chain.id,
+      timeoutMs,
       batchSize: BATCH_SIZE,
       batchesInFlight: CONNECTIONS,
       observer: combineObservers(),
@@ -56,7 +54,7 @@ export class SellerChain implements OnApplicationShutdown {
 
   /** Null where the chain has mined no such transaction. */
   async readTransaction(txHash: Hex): Promise<MinedTransaction | null> {
-    const { mined } = await this.#chain.reader.readTransaction(txHash, this.#deadlineMs());
+    const { mined } = await this.#connected.reader.readTransaction(txHash, this.#deadlineMs());
     return mined;
   }
 
@@ -71,9 +69,9 @@ export class SellerChain implements OnApplicationShutdown {
     );
   }
 
-  /** Base units of ASSET_ADDRESS at the latest block; null where it is no token. */
-  readTokenBalance(address: Hex): Promise<bigint | null> {
-    return this.#ask(askForBalance(this.#asset, address), readWord);
+  /** Base units of a token at the latest block; null where it is no token. */
+  readTokenBalance(asset: Hex, address: Hex): Promise<bigint | null> {
+    return this.#ask(askForBalance(asset, address), readWord);
   }
 
   /** In milliseconds since 1970. */
@@ -85,22 +83,29 @@ export class SellerChain implements OnApplicationShutdown {
     });
   }
 
-  /** Of ASSET_ADDRESS; null: the token does not say. */
-  async readDecimals(): Promise<bigint | null> {
-    this.#decimals ??= await this.#chain.reader.readDecimals(this.#asset, this.#deadlineMs());
-    return this.#decimals;
+  /** Of a token; null: it does not say. */
+  async readDecimals(asset: Hex): Promise<bigint | null> {
+    const known = this.#decimals.get(asset);
+    if (known !== undefined) return known;
+    const decimals = await this.#connected.reader.readDecimals(asset, this.#deadlineMs());
+    if (decimals !== null) this.#decimals.set(asset, decimals);
+    return decimals;
   }
 
   readHeadNumber(): Promise<number> {
-    return this.#chain.reader.readHead(this.#deadlineMs());
+    return this.#connected.reader.readHead(this.#deadlineMs());
   }
 
-  onApplicationShutdown(): Promise<void> {
-    return this.#chain.close();
+  close(): Promise<void> {
+    return this.#connected.close();
   }
 
   #ask<T>(call: RpcCall, read: (result: RpcResult | undefined) => T): Promise<T> {
-    return this.#chain.batcher.ask({ calls: [call], read: ([result]) => read(result), deadlineMs: this.#deadlineMs() });
+    return this.#connected.batcher.ask({
+      calls: [call],
+      read: ([result]) => read(result),
+      deadlineMs: this.#deadlineMs(),
+    });
   }
 
   #deadlineMs(): number {

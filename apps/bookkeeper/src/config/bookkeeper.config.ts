@@ -1,7 +1,9 @@
+import type { AcceptedToken } from '@tollgate/book';
 import {
   CryptoEnvironment,
   ExplorerEnvironment,
   IsIntIn,
+  listOptions,
   LogEnvironment,
   PaymentEnvironment,
   ProxyEnvironment,
@@ -11,7 +13,11 @@ import {
   SettingGroup,
   ShutdownEnvironment,
   TargetEnvironment,
+  type ChecksTogether,
+  type PaymentChain,
+  type PaymentOption,
 } from '@tollgate/config';
+import { lowerHex } from '@tollgate/protocol';
 import { WebhookEnvironment } from '@tollgate/webhooks';
 import { IsNotEmpty, Matches } from 'class-validator';
 
@@ -76,7 +82,7 @@ class BookkeeperServerEnvironment {
 }
 
 /** All settings of the bookkeeper, read at start with `readEnvironment(BookkeeperEnvironment, process.env)`. */
-export class BookkeeperEnvironment {
+export class BookkeeperEnvironment implements ChecksTogether {
   @SettingGroup(BookkeeperServerEnvironment) readonly server!: BookkeeperServerEnvironment;
   @SettingGroup(BookEnvironment) readonly book!: BookEnvironment;
   @SettingGroup(ReconcileEnvironment) readonly reconcile!: ReconcileEnvironment;
@@ -84,7 +90,7 @@ export class BookkeeperEnvironment {
   @SettingGroup(WebhookEnvironment) readonly webhooks!: WebhookEnvironment;
   @SettingGroup(TargetEnvironment) readonly targets!: TargetEnvironment;
   @SettingGroup(RefundEnvironment) readonly refunds!: RefundEnvironment;
-  /** The seller's terms: where money arrives. */
+  /** The seller's terms: where money arrives. See `options`. */
   @SettingGroup(PaymentEnvironment) readonly payment!: PaymentEnvironment;
   @SettingGroup(ExplorerEnvironment) readonly explorer!: ExplorerEnvironment;
   /** Shows who has paid, and what the wallets hold. */
@@ -93,4 +99,47 @@ export class BookkeeperEnvironment {
   @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
   @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
   @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
+
+  #options: readonly PaymentOption[] | null = null;
+
+  /** What the seller accepts, the preferred option first; addresses in lower case, as in the book. */
+  get options(): readonly PaymentOption[] {
+    return (this.#options ??= this.#listOptions());
+  }
+
+  /** An option of each token: one that is paid to several accounts is there once. */
+  get tokens(): readonly PaymentOption[] {
+    const isSame = (one: PaymentOption) => (other: PaymentOption) =>
+      other.chain === one.chain && other.asset === one.asset;
+    return this.options.filter((one, index, all) => all.findIndex(isSame(one)) === index);
+  }
+
+  /** In the order of their first options. */
+  get chains(): readonly PaymentChain[] {
+    return [...new Set(this.options.map(({ chain }) => chain))];
+  }
+
+  /** What is compared with the chains, and what the book takes an event to mean that does not say it. */
+  get scopes(): readonly AcceptedToken[] {
+    return this.options.map(({ chain, asset, payTo: recipient }) => ({ chainId: chain.id, asset, recipient }));
+  }
+
+  /** Blocks, with its own, after which a transaction is final for the book. */
+  finalAfter({ reconcileConfirmations }: PaymentChain): number {
+    return reconcileConfirmations ?? this.reconcile.reconcileConfirmations;
+  }
+
+  #listOptions(): PaymentOption[] {
+    const { payment, explorer, chain: rpc, reconcile } = this;
+    // The book waits for other confirmations than a sale.
+    const acceptance = { confirmations: reconcile.reconcileConfirmations };
+    const listed = listOptions({ payment, explorer, rpc, reconcile, acceptance });
+    return listed.map((option) => ({ ...option, asset: lowerHex(option.asset), payTo: lowerHex(option.payTo) }));
+  }
+
+  problemsTogether(): string[] {
+    if (this.reconcile.bookLeastUnclaimed === undefined || this.options.length === 1) return [];
+    const instead = "a tenth of each token's cheapest price counts";
+    return [`BOOK_LEAST_UNCLAIMED is base units of one token, and PAYMENTS_FILE has several: remove it; ${instead}.`];
+  }
 }

@@ -12,6 +12,7 @@ import {
   type Posted,
   type StreamPosition,
 } from '@tollgate/book';
+import type { PaymentChain } from '@tollgate/config';
 import { pause, Wakeable } from '@tollgate/journal';
 import { isBookOff, readBookedSinceMs } from '@tollgate/ledger';
 
@@ -34,24 +35,24 @@ export class OutboxDrain {
   readonly #seller: BookSeller;
   #isRunning = false;
   #isFailing = false;
-  /** As the book has it; undefined while that is not known. */
-  #completeFromMs: number | null | undefined;
+  /** By chain, as the book has it; without one of which that is not known. */
+  readonly #completeFromMs = new Map<number, number | null>();
   #readToEndAtMs = 0;
-  readonly #chainIds: readonly number[];
+  readonly #chains: readonly PaymentChain[];
   /** `#readToEndAtMs` on the monotonic clock. */
   #lastReadMs = 0;
   /** Those who wait until the outbox is read to its end, and since when. */
   readonly #waiting = new Map<Wakeable, number>();
 
   constructor(
-    @Inject(BookkeeperEnvironment) { book, payment }: BookkeeperEnvironment,
+    @Inject(BookkeeperEnvironment) { book, chains, scopes }: BookkeeperEnvironment,
     @Inject(BookkeeperConnections) private readonly connections: BookkeeperConnections,
     @Inject(BookMetrics) private readonly metrics: BookMetrics,
     @Inject(BookChanges) private readonly changes: BookChanges,
   ) {
     this.#streams = new OutboxStreams(connections.outbox, connections.commands, book.bookBatch);
-    this.#chainIds = [payment.chainId];
-    this.#seller = { asset: payment.assetAddress, payTo: payment.payTo };
+    this.#chains = chains;
+    this.#seller = scopes;
     metrics.observeLag(() => this.readLag());
   }
 
@@ -96,7 +97,8 @@ export class OutboxDrain {
     let [lookedBackAtMs, notedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
     let unapplied: StreamPosition | null = FIRST_UNAPPLIED;
     // The database may be another one than before, or have lost what it had.
-    [this.#completeFromMs, this.#readToEndAtMs] = [undefined, 0];
+    this.#completeFromMs.clear();
+    this.#readToEndAtMs = 0;
     while (!signal.aborted) {
       try {
         // Before the streams are found: an event that is reported later may be in one that is new.
@@ -139,29 +141,36 @@ export class OutboxDrain {
 
   /** Notes since when the book has every event; first what it lacks, so that no time appears complete meanwhile. */
   async #noteSince(writer: BookWriter): Promise<void> {
-    const sinceMs = await readBookedSinceMs(this.connections.commands, this.#chainIds);
-    const gap = await notePositions(writer, await this.#streams.readAcknowledged(), sinceMs ?? Date.now());
+    const { commands } = this.connections;
+    const since = await Promise.all(this.#chains.map(async ({ id }) => readBookedSinceMs(commands, [id])));
+    const firstMs = Math.min(...since.map((sinceMs) => sinceMs ?? Date.now()));
+    const gap = await notePositions(writer, await this.#streams.readAcknowledged(), firstMs);
     if (gap !== null) {
       const times = `${gap.since.toISOString()} to ${gap.until.toISOString()}`;
       this.#logger.error(`the book lacks events that are acknowledged in Redis: it has a gap from ${times}`);
     }
-    if (sinceMs === this.#completeFromMs) return;
-    // On a Redis that no process has used yet, nothing is sold that the book would lack.
-    if (sinceMs === null && !(await isBookOff(this.connections.commands, this.#chainIds))) return;
-    await writer.noteCompleteFrom(sinceMs);
-    this.#warnOfBookOff(sinceMs, this.#completeFromMs);
-    this.#completeFromMs = sinceMs;
+    for (const [index, chain] of this.#chains.entries()) await this.#noteComplete(writer, chain, since[index] ?? null);
+  }
+
+  async #noteComplete(writer: BookWriter, { id, network }: PaymentChain, sinceMs: number | null): Promise<void> {
+    const beforeMs = this.#completeFromMs.get(id);
+    if (sinceMs === beforeMs) return;
+    // Of a chain that no process has used yet, nothing is sold that the book would lack.
+    if (sinceMs === null && !(await isBookOff(this.connections.commands, [id]))) return;
+    await writer.noteCompleteFrom(id, sinceMs);
+    this.#warnOfBookOff(network, sinceMs, beforeMs);
+    this.#completeFromMs.set(id, sinceMs);
   }
 
   /** Where processes with and without the book take turns, the time moves on with their sales, and is seldom missing. */
-  #warnOfBookOff(sinceMs: number | null, beforeMs: number | null | undefined): void {
+  #warnOfBookOff(network: string, sinceMs: number | null, beforeMs: number | null | undefined): void {
     const mend = 'Set BOOK=on at every gateway, verifier and agent worker.';
     if (sinceMs === null) {
-      this.#logger.warn(`a process with BOOK=off uses the ledger: the book lacks what it sells. ${mend}`);
+      this.#logger.warn(`a process with BOOK=off uses the ledger: the book lacks what it sells on ${network}. ${mend}`);
     } else if (typeof beforeMs === 'number') {
       const from = new Date(sinceMs).toISOString();
       const why = 'a process with BOOK=off sold before it, or Redis lost data';
-      this.#logger.warn(`the book is complete only from ${from}: ${why}. ${mend}`);
+      this.#logger.warn(`the book is complete only from ${from} on ${network}: ${why}. ${mend}`);
     }
   }
 

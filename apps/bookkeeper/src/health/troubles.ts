@@ -13,7 +13,7 @@ import { ApiKeyStore } from '@tollgate/http';
 import type { OperatorWallet, Trouble } from '@tollgate/operator-api';
 
 import { BookHolder } from '../book/book-holder.js';
-import { SellerChain } from '../chain/seller-chain.js';
+import { SellerChains } from '../chain/seller-chains.js';
 import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
@@ -46,7 +46,7 @@ export class Troubles {
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(OutboxDrain) private readonly drain: OutboxDrain,
-    @Inject(SellerChain) private readonly chain: SellerChain,
+    @Inject(SellerChains) private readonly chains: SellerChains,
     @Inject(OperatorWallets) private readonly wallets: OperatorWallets,
     @Inject(OperatorJobs) private readonly jobs: OperatorJobs,
     @Inject(PaymentWebhooks) private readonly payments: PaymentWebhooks,
@@ -67,8 +67,9 @@ export class Troubles {
   async #ofBook(): Promise<Trouble[]> {
     const { database } = this.book.writer;
     const troubles: Trouble[] = [];
-    if ((await readCompleteFrom(database)) === null) {
-      const what = 'A gateway, verifier or agent worker does not report to the book.';
+    for (const { chain } of this.chains.all) {
+      if ((await readCompleteFrom(database, chain.id)) !== null) continue;
+      const what = `A gateway, verifier or agent worker of ${chain.network} does not report to the book.`;
       troubles.push({ about: 'book', what, mend: 'Set BOOK=on at every gateway, verifier and agent worker.' });
     }
     const { unread } = await countUnapplied(database);
@@ -108,12 +109,16 @@ export class Troubles {
   }
 
   async #ofChain(): Promise<Trouble[]> {
-    const isReached = await this.chain.readHeadNumber().then(
-      () => true,
-      () => false,
-    );
-    if (isReached) return [];
-    return [{ about: 'chain', what: 'No RPC server of RPC_URL answers.', mend: 'Set RPC_URL to one that does.' }];
+    const found = this.chains.all.map(async (chain): Promise<Trouble[]> => {
+      const isReached = await chain.readHeadNumber().then(
+        () => true,
+        () => false,
+      );
+      if (isReached) return [];
+      const what = `No RPC server of ${chain.chain.network} answers.`;
+      return [{ about: 'chain', what, mend: 'Set RPC_URL, or rpc of the chain in PAYMENTS_FILE, to one that does.' }];
+    });
+    return (await Promise.all(found)).flat();
   }
 
   async #ofComparison(): Promise<Trouble[]> {

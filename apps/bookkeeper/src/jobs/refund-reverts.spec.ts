@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import type { Balance, PaymentPage, PaymentPicture, Reconciliation } from '@tollgate/book';
+import type { Balance, PaymentPage, PaymentPicture } from '@tollgate/book';
 import { nameOfPayment } from '@tollgate/ledger';
-import type { OperatorRefund, Trouble } from '@tollgate/operator-api';
+import type { OperatorRefund, ReconcileAnswer, Trouble } from '@tollgate/operator-api';
 import type { Hex } from '@tollgate/protocol';
 import type { RefundPreview } from '@tollgate/refunds';
 
@@ -61,9 +61,9 @@ describe('a refund that the chain does not carry out', () => {
     for (const { asset, amount } of balances) sums.set(asset, (sums.get(asset) ?? 0n) + BigInt(amount));
     expect([...sums.values()]).toEqual([...sums].map(() => 0n));
     const head = Number(await rpc('eth_blockNumber'));
-    let compared: Reconciliation | undefined;
+    let compared: ReconcileAnswer | undefined;
     await waitFor('all is compared', async () => {
-      compared = await read<Reconciliation>('reconcile');
+      compared = await read<ReconcileAnswer>('reconcile');
       const { block, waiting } = compared;
       return block !== null && block >= head && waiting.transfers + waiting.payments === 0;
     }).catch((error: unknown) => {

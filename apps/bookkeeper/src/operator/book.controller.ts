@@ -47,7 +47,7 @@ export class BookController {
     if (row === undefined) throw new Error('the book has no row of its bookkeeper');
     const troubles = await this.troubles.find();
     const { unread, refused } = await countUnapplied(database);
-    const completeFromMs = await readCompleteFrom(database);
+    const completeFromMs = await this.#readCompleteFrom();
     const gaps = await database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
     return {
       well: troubles.length === 0,
@@ -61,6 +61,17 @@ export class BookController {
       closingKey: this.closings.signer,
       gaps: gaps.map(({ since, until }) => ({ since: since.toISOString(), until: until.toISOString() })),
     };
+  }
+
+  /** Of all chains; null: of one it is not known. */
+  async #readCompleteFrom(): Promise<number | null> {
+    let latestMs = 0;
+    for (const { id } of this.environment.chains) {
+      const completeFromMs = await readCompleteFrom(this.book.writer.database, id);
+      if (completeFromMs === null) return null;
+      latestMs = Math.max(latestMs, completeFromMs);
+    }
+    return latestMs;
   }
 
   @Serve('GET /operator/balances')

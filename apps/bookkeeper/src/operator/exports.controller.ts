@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 import { Inject, Req, StreamableFile } from '@nestjs/common';
 import { EXPORTS, readExport, type ExportName, type ExportRow, type Queryable } from '@tollgate/book';
-import type { PaymentEnvironment } from '@tollgate/config';
+import type { PaymentOption } from '@tollgate/config';
 import { ProblemError } from '@tollgate/http';
 import { END_OF_TIME_MS } from '@tollgate/operator-api';
 import { formatTokenSum } from '@tollgate/protocol';
@@ -22,9 +22,9 @@ export class ExportsController {
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(LongReadings) private readonly readings: LongReadings,
-    @Inject(BookkeeperEnvironment) { payment }: BookkeeperEnvironment,
+    @Inject(BookkeeperEnvironment) { options }: BookkeeperEnvironment,
   ) {
-    this.#unitOf = createUnits(payment);
+    this.#unitOf = createUnits(options);
   }
 
   @Serve('GET /operator/exports/:table')
@@ -62,10 +62,10 @@ async function writeExport(
 ): Promise<void> {
   const { schema, columns, amounts } = EXPORTS[table];
   const names = ['schema', ...columns, 'symbol', ...amounts.map((name) => `${name}_decimal`)];
-  const asset = columns.indexOf('asset');
+  const [asset, network] = [columns.indexOf('asset'), columns.indexOf('network' as never)];
   const places = amounts.map((name) => columns.indexOf(name as never));
   const complete = (row: ExportRow): ExportRow => {
-    const unit = unitOf(row[asset] ?? null);
+    const unit = unitOf(row[asset] ?? null, row[network] ?? null);
     return [schema, ...row, unit?.symbol ?? null, ...places.map((place) => toDecimal(row[place] ?? null, unit))];
   };
   if (format === 'csv') await write(formatCsv([names]));
@@ -102,17 +102,24 @@ interface AssetUnit {
   readonly decimals: number;
 }
 
-/** The unit of an asset, as a payment or the book names it; null for one that the settings do not describe. */
-type UnitOf = (asset: string | null) => AssetUnit | null;
+/**
+ * The unit of an asset: of a payment, the token's address and `eip155:<chain id>`; of an entry, `<chain id>:<address>`. Null
+ * for one that the settings do not describe.
+ */
+type UnitOf = (asset: string | null, network: string | null) => AssetUnit | null;
 
 const COIN: AssetUnit = { symbol: 'native', decimals: 18 };
 
-function createUnits({ chainId, assetAddress, assetSymbol, assetDecimals }: PaymentEnvironment): UnitOf {
-  const token = { symbol: assetSymbol, decimals: assetDecimals };
-  const address = assetAddress.toLowerCase();
-  return (asset) => {
-    if (asset === `${chainId}:native`) return COIN;
-    return asset === address || asset === `${chainId}:${address}` ? token : null;
+function createUnits(options: readonly PaymentOption[]): UnitOf {
+  const units = new Map<string, AssetUnit>(
+    options.flatMap(({ chain: { id }, asset, symbol, decimals }) => [
+      [`${id}:${asset}`, { symbol, decimals }],
+      [`${id}:native`, COIN],
+    ]),
+  );
+  return (asset, network) => {
+    const chain = /^eip155:(\d+)$/.exec(network ?? '')?.[1];
+    return units.get(chain === undefined ? `${asset}` : `${chain}:${asset}`) ?? null;
   };
 }
 

@@ -253,13 +253,14 @@ describe('the operator API', () => {
   });
 
   it('says what the seller is paid in, and sums up the last hour', async () => {
-    expect(await (await get('/operator/seller')).json()).toEqual({
+    const only = {
       network: 'chain-testnet',
       chainId: 1328,
       payTo: PAY_TO,
       explorerUrl: 'https://explorer.example',
       asset: { address: ASSET, symbol: 'USDC', decimals: 6 },
-    });
+    };
+    expect(await (await get('/operator/seller')).json()).toEqual({ ...only, options: [{ name: 'default', ...only }] });
     const summary = (await (await get('/operator/summary')).json()) as { points: unknown[] };
     expect(summary.points).toHaveLength(60);
     expect((await get('/operator/summary?window=year')).status).toBe(400);

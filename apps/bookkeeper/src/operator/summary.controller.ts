@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { readAudit, readSummary, type BookSummary, type SummaryWindow } from '@tollgate/book';
+import type { PaymentOption } from '@tollgate/config';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -35,19 +36,24 @@ export class SummaryController {
 
   @Serve('GET /operator/seller')
   seller() {
-    const { payment, explorer } = this.environment;
-    const { network, chainId, assetAddress, assetSymbol: symbol, assetDecimals: decimals, payTo } = payment;
-    return {
-      network,
-      chainId,
-      asset: { address: assetAddress.toLowerCase(), symbol, decimals },
-      payTo: payTo.toLowerCase(),
-      explorerUrl: explorer.explorerUrl?.replace(/\/+$/, '') ?? null,
-    };
+    const { options } = this.environment;
+    const [first] = options;
+    if (first === undefined) throw new Error('a seller accepts something');
+    return { ...describeOption(first), options: options.map((one) => ({ name: one.name, ...describeOption(one) })) };
   }
 
   @Serve('GET /operator/audit')
   audit({ query }: Operator<'GET /operator/audit'>) {
     return readAudit(this.book.writer.database, query);
   }
+}
+
+function describeOption({ chain, asset, symbol, decimals, payTo }: PaymentOption) {
+  return {
+    network: chain.network,
+    chainId: chain.id,
+    asset: { address: asset, symbol, decimals },
+    payTo,
+    explorerUrl: chain.explorer?.replace(/\/+$/, '') ?? null,
+  };
 }

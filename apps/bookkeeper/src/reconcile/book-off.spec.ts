@@ -30,7 +30,7 @@ describe('a book to which no process reports for a while', () => {
     const meanwhile = await fixture.pay(5_000n);
     await waitFor('nothing is compared', async () => (await fixture.read()).trouble !== null);
     const line =
-      'the book is not compared with the chain: the book is not complete yet (BOOK=on), or no block is final';
+      'the book is not compared with the chain chain-testnet: the book is not complete yet (BOOK=on), or no block is final';
     expect(warn.mock.calls.filter(([said]) => said === line)).toHaveLength(1);
     // Blocks count whole seconds, and may run ahead of the clock.
     const head = await callRpc(fixture.chain.rpcUrl, 'eth_getBlockByNumber', ['latest', false]);

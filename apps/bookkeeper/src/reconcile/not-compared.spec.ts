@@ -22,13 +22,15 @@ it('is said of a book that is not complete, and warned of when it lasts longer t
     reconcileRpcUrl: ['http://127.0.0.1:9'],
     reconcileIntervalMs: 10,
   });
-  const payment = { chainId: 1328, assetAddress: ASSET, payTo: PAY_TO };
+  const network = 'chain-testnet';
+  const chain = { id: 1328, network, reconcileRpc: reconcile.reconcileRpcUrl, reconcileConfirmations: null };
+  const scopes = [{ chainId: 1328, asset: ASSET, recipient: PAY_TO }];
   const query = jest.fn(() => Promise.resolve([]));
   const reconciler = new Reconciler(
-    { payment, reconcile } as unknown as BookkeeperEnvironment,
+    { chains: [chain], scopes, reconcile, finalAfter: () => 12 } as unknown as BookkeeperEnvironment,
     {} as BookkeeperConnections,
     { readToEndAtMs: 0 } as OutboxDrain,
-    { observeAge: () => undefined, forget: () => undefined } as unknown as ReconcileMetrics,
+    { observeAges: () => undefined, forget: () => undefined } as unknown as ReconcileMetrics,
   );
   const stopping = new AbortController();
   const running = reconciler.run({ database: { query } } as unknown as BookWriter, stopping.signal);
@@ -38,10 +40,10 @@ it('is said of a book that is not complete, and warned of when it lasts longer t
     await waitFor('it is looked at again', () => Promise.resolve(query.mock.calls.length >= before + 2));
   };
   await compareAt(4 * MINUTES_MS);
-  expect(log.mock.calls).toEqual([[`the book is not compared with the chain yet: ${REASON}`]]);
+  expect(log.mock.calls).toEqual([[`the book is not compared with the chain chain-testnet yet: ${REASON}`]]);
   expect(warn).not.toHaveBeenCalled();
   for (const minutes of [5, 6]) await compareAt(minutes * MINUTES_MS);
-  expect(warn.mock.calls).toEqual([[`the book is not compared with the chain: ${REASON}`]]);
+  expect(warn.mock.calls).toEqual([[`the book is not compared with the chain chain-testnet: ${REASON}`]]);
   expect(log).toHaveBeenCalledTimes(1);
   stopping.abort();
   await running;

@@ -1,4 +1,4 @@
-import type { ChainAnswers, ChainScope, MoneyAnswer, NamedTransfer, OwnReceipt } from '@tollgate/book';
+import type { ChainAnswers, ChainScope, MoneyAnswer, NamedTransfer, OpenQuestions, OwnReceipt } from '@tollgate/book';
 import { ChainUnavailableError, listArrivals, type ChainHistory, type CostedReceipt } from '@tollgate/chain';
 import { nameOfPayment } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
@@ -12,29 +12,26 @@ export class TransactionAnswers {
 
   constructor(
     private readonly history: ChainHistory,
-    private readonly scope: ChainScope,
     private readonly graceMs: number,
   ) {}
 
   /** Leaves out transactions that are not final yet, and those that are missing for less than the grace. */
-  async ask(
-    { ofMoney, ofGas }: { ofMoney: readonly string[]; ofGas: readonly string[] },
-    finalBlock: number,
-  ): Promise<Omit<ChainAnswers, 'unreported'>> {
-    const receipts = await this.#readReceipts([...new Set([...ofMoney, ...ofGas])]);
+  async ask({ ofMoney, ofGas }: OpenQuestions, finalBlock: number): Promise<Omit<ChainAnswers, 'unreported'>> {
+    const hashes = new Set([...ofMoney.map(({ transaction }) => transaction), ...ofGas]);
+    const receipts = await this.#readReceipts([...hashes]);
     const times = await this.#readTimes(receipts);
-    const answers = { money: new Map<string, MoneyAnswer>(), gas: new Map<string, OwnReceipt | null>() };
+    const answers = { money: [] as ChainAnswers['money'][number][], gas: new Map<string, OwnReceipt | null>() };
     const isOpen = (receipt: CostedReceipt | null) => receipt !== null && receipt.blockNumber > finalBlock;
     const nowMs = Date.now();
     for (const [hash, receipt] of receipts) {
       if (receipt !== null) this.#missing.delete(hash);
       if (isOpen(receipt) || (receipt === null && !this.#isMissing(hash, nowMs))) receipts.delete(hash);
     }
-    for (const hash of ofMoney) {
-      const receipt = receipts.get(hash);
+    for (const question of ofMoney) {
+      const receipt = receipts.get(question.transaction);
       if (receipt === undefined) continue;
       const atMs = times.get(receipt?.blockNumber ?? -1) ?? nowMs;
-      answers.money.set(hash, receipt && { ...this.#toMoney(receipt, atMs), blockNumber: receipt.blockNumber, atMs });
+      answers.money.push({ ...question, answer: receipt && toMoney(receipt, question.scope, atMs) });
     }
     for (const hash of ofGas) {
       const receipt = receipts.get(hash);
@@ -49,10 +46,6 @@ export class TransactionAnswers {
     const sinceMs = this.#missing.get(hash) ?? nowMs;
     this.#missing.set(hash, sinceMs);
     return nowMs - sinceMs >= this.graceMs;
-  }
-
-  #toMoney(receipt: CostedReceipt, atMs: number) {
-    return { transfers: receipt.status === 'success' ? nameArrivals(receipt, this.scope, atMs) : [] };
   }
 
   async #readReceipts(hashes: readonly string[]): Promise<Map<string, CostedReceipt | null>> {
@@ -84,6 +77,11 @@ export class TransactionAnswers {
   }
 }
 
+function toMoney(receipt: CostedReceipt, scope: ChainScope, atMs: number): MoneyAnswer {
+  const transfers = receipt.status === 'success' ? nameArrivals(receipt, scope, atMs) : [];
+  return { transfers, blockNumber: receipt.blockNumber, atMs };
+}
+
 function toCost({ gasUsed, effectiveGasPrice }: CostedReceipt): { gasCost: bigint } {
   return { gasCost: gasUsed * (effectiveGasPrice ?? 0n) };
 }
@@ -95,7 +93,7 @@ function toCost({ gasUsed, effectiveGasPrice }: CostedReceipt): { gasCost: bigin
  */
 function nameArrivals(
   { txHash, blockNumber, logs }: CostedReceipt,
-  { chainId, asset, recipient }: { chainId: number; asset: string; recipient: string },
+  { chainId, asset, recipient }: ChainScope,
   atMs: number,
 ): NamedTransfer[] {
   const arrivals = listArrivals(logs, { chainId, asset: asset as Hex, recipient });

@@ -8,13 +8,22 @@ import {
   type NonceGapView,
   type WalletLimit,
 } from '@tollgate/agent-jobs';
+import type { PaymentOption } from '@tollgate/config';
 import { ProblemError } from '@tollgate/http';
-import { isLeaseRunning, type JobFailure, type LaneId, type LaneStatus, type LaneTransition } from '@tollgate/journal';
+import {
+  isLeaseRunning,
+  nameLane,
+  type JobFailure,
+  type LaneId,
+  type LaneStatus,
+  type LaneTransition,
+} from '@tollgate/journal';
 import type { LimitToday, OperatorFill, OperatorWallet } from '@tollgate/operator-api';
-import { REFUNDS_WALLET } from '@tollgate/refunds';
+import { isRefundsWallet } from '@tollgate/refunds';
 
 import { BookHolder } from '../book/book-holder.js';
-import { SellerChain } from '../chain/seller-chain.js';
+import type { SellerChain } from '../chain/seller-chain.js';
+import { SellerChains } from '../chain/seller-chains.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Journals } from '../journals/journals.js';
 import { findRefundable } from './find-refundable.js';
@@ -24,7 +33,7 @@ import { findRefundable } from './find-refundable.js';
 export class OperatorWallets {
   constructor(
     @Inject(Journals) private readonly journals: Journals,
-    @Inject(SellerChain) private readonly chain: SellerChain,
+    @Inject(SellerChains) private readonly chains: SellerChains,
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
   ) {}
@@ -90,9 +99,11 @@ export class OperatorWallets {
 
   async #findRelayer(address: string): Promise<LaneId> {
     const lanes = await this.journals.relayers.readLanes();
-    const lane = lanes.find((one) => one.address === address.toLowerCase() && one.chainId === this.chain.chainId);
+    const [lane, ...others] = lanes.filter((one) => this.chains.find(one.chainId) && isNamed(one, address));
     if (lane === undefined) throw notFound('No verifier has a relayer with this address on the chain of the seller.');
-    return lane;
+    if (others.length === 0) return lane;
+    const names = [lane, ...others].map(nameLane).join(', ');
+    throw notFound(`Relayers on several chains have this address. Name the chain too: ${names}.`);
   }
 
   async #showAfter(account: Account, result: LaneTransition): Promise<OperatorWallet> {
@@ -107,18 +118,25 @@ export class OperatorWallets {
 
   async #describe({ lane, role, names }: Account): Promise<OperatorWallet[]> {
     const journal = role === 'relayer' ? this.journals.relayers : this.journals.journal;
-    const [status, balance, tokens] = await Promise.all([
+    const options = this.environment.tokens.filter(({ chain }) => chain.id === lane.chainId);
+    const [status, balance, ...balances] = await Promise.all([
       journal.readLane(lane),
-      this.#readOnChain(lane, () => this.chain.readBalance(lane.address)),
-      this.#readOnChain(lane, () => this.chain.readTokenBalance(lane.address)),
+      this.#readOnChain(lane, (chain) => chain.readBalance(lane.address)),
+      ...options.map(({ asset }) => this.#readOnChain(lane, (chain) => chain.readTokenBalance(asset, lane.address))),
     ]);
     const known = names.length === 0 ? [null] : names;
     const gap = await describeGap(journal, status);
     return Promise.all(
       known.map(async (name) => {
         const limits = await this.#readLimits(name, lane);
-        const refundable =
-          name === REFUNDS_WALLET && tokens !== null ? await this.#readRefundable(tokens, limits) : null;
+        const isPayer = name !== null && isRefundsWallet(name);
+        const tokens = await Promise.all(
+          options.map(async (option, index) => {
+            const held = balances[index] ?? null;
+            const refundable = isPayer && held !== null ? await this.#readRefundable(option, held, limits) : null;
+            return { asset: option.asset, balance: toText(held), refundable: toText(refundable) };
+          }),
+        );
         return {
           role,
           name,
@@ -129,9 +147,10 @@ export class OperatorWallets {
           paused: status.paused,
           frozen: status.frozen,
           gap,
-          balanceWei: balance?.toString() ?? null,
-          tokenBalance: tokens?.toString() ?? null,
-          refundable: refundable?.toString() ?? null,
+          balanceWei: toText(balance),
+          tokenBalance: tokens[0]?.balance ?? null,
+          refundable: tokens[0]?.refundable ?? null,
+          tokens,
           heldBy: holderOf(status.lease),
           limits,
         };
@@ -139,17 +158,23 @@ export class OperatorWallets {
     );
   }
 
-  async #readOnChain(lane: LaneId, readBalance: () => Promise<bigint | null>): Promise<bigint | null> {
-    if (lane.chainId !== this.chain.chainId) return null;
-    return readBalance().catch(() => null);
+  async #readOnChain(
+    lane: LaneId,
+    readBalance: (chain: SellerChain) => Promise<bigint | null>,
+  ): Promise<bigint | null> {
+    const chain = this.chains.find(lane.chainId);
+    return chain === undefined ? null : readBalance(chain).catch(() => null);
   }
 
-  async #readRefundable(tokens: bigint, limits: readonly LimitToday[] | null): Promise<bigint | null> {
+  async #readRefundable(
+    option: PaymentOption,
+    tokens: bigint,
+    limits: readonly LimitToday[] | null,
+  ): Promise<bigint | null> {
     if (!this.book.isActive) return null;
-    const { assetAddress, assetDecimals } = this.environment.payment;
-    const asset = assetAddress.toLowerCase();
-    const caps = this.environment.refunds.caps(assetDecimals);
-    const refundedToday = await this.book.refunds.readToday();
+    const { asset, chain } = option;
+    const caps = this.environment.refunds.caps(option);
+    const refundedToday = await this.book.refunds.readToday({ chainId: chain.id, asset });
     const limit = limits?.find((one) => one.asset.toLowerCase() === asset) ?? null;
     return findRefundable({ tokens, caps, refundedToday, limit });
   }
@@ -161,6 +186,13 @@ export class OperatorWallets {
     return limits.map((limit) => ({ ...limit, leftToday: leftOf(limit, spent[limit.asset]) }));
   }
 }
+
+/** Whether an operator means this account: by its address, or with its chain, as `<chain id>:<address>`. */
+function isNamed(lane: LaneId, named: string): boolean {
+  return [lane.address, nameLane(lane)].includes(named.toLowerCase());
+}
+
+const toText = (units: bigint | null): string | null => units?.toString() ?? null;
 
 /** A process that was killed has its lease until the end of it, and no longer. */
 function holderOf(lease: LaneStatus['lease']): string | null {

@@ -1,17 +1,37 @@
-import type { SellerFacts } from '@tollgate/operator-api';
+import type { SellerFacts, SellerOption } from '@tollgate/operator-api';
 import { formatTokenAmount } from '@tollgate/protocol';
 
+export { nameAsset } from '../../../../libs/operator-api/src/asset-name.js';
 export type { SellerFacts };
 
-/** An amount of base units for people. `asset`: a token's address, maybe after its chain and a colon; null: the seller's. */
+/** An amount of base units for people. `asset`: `<chainId>:<address>` or `<chainId>:native`; null: the token is not known. */
 export function showMoney(baseUnits: string, asset: string | null, seller: SellerFacts): string {
-  const { asset: sold, chainId } = seller;
   if (baseUnits.startsWith('-')) return `−${showMoney(baseUnits.slice(1), asset, seller)}`;
-  if (asset === null || asset === sold.address || asset === `${chainId}:${sold.address}`) {
-    return `${group(formatTokenAmount(BigInt(baseUnits), sold.decimals))} ${sold.symbol}`;
+  const sold = seller.options.find((option) => asset === `${option.chainId}:${option.asset.address}`);
+  if (sold !== undefined) {
+    return `${group(formatTokenAmount(BigInt(baseUnits), sold.asset.decimals))} ${nameToken(sold, seller)}`;
   }
-  if (asset.endsWith('native')) return showCoins(baseUnits);
-  return `${group(baseUnits)} base units of ${shorten(asset.replace(/^\d+:/, ''))}`;
+  if (asset?.endsWith(':native')) return showCoins(baseUnits);
+  const unit = asset === null ? 'a token that is not known' : shorten(asset.replace(/^\d+:/, ''));
+  return `${group(baseUnits)} base units of ${unit}`;
+}
+
+/** An option of each token, which may be paid to several accounts. */
+export function listSoldTokens({ options }: SellerFacts): SellerFacts['options'] {
+  const nameOf = ({ chainId, asset }: SellerOption): string => `${chainId}:${asset.address}`;
+  return options.filter((one, index) => options.findIndex((other) => nameOf(other) === nameOf(one)) === index);
+}
+
+/** With its network, where tokens of several have the symbol. */
+export function nameToken({ asset: { symbol }, network }: SellerOption, { options }: SellerFacts): string {
+  const isAmbiguous = options.some((other) => other.asset.symbol === symbol && other.network !== network);
+  return isAmbiguous ? `${symbol} on ${network}` : symbol;
+}
+
+/** The explorer of a chain, by its id or by an asset on it; null: there is none. */
+export function explorerOf({ options }: SellerFacts, chain: number | string | null): string | null {
+  const chainId = Number.parseInt(String(chain), 10);
+  return options.find((option) => option.chainId === chainId)?.explorerUrl ?? null;
 }
 
 /** Wei as coins of the chain, to six decimals. */

@@ -2,7 +2,7 @@ import type { OperatorJob } from '@tollgate/operator-api';
 import { FINAL_STATES, OPEN_STATES, type AgentAmountView, type AgentStepView } from '@tollgate/protocol';
 
 import { askOperator } from '../data/api.js';
-import { showCoins, type SellerFacts } from '../data/format.js';
+import { explorerOf, showCoins, type SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
@@ -54,7 +54,7 @@ export function JobView({ id, seller }: { id: string; seller: SellerFacts }) {
           <Plan job={data} />
           <Doubts doubts={data.doubts ?? []} />
           <Decisions job={data} reload={job.reload} />
-          <Steps steps={data.steps} seller={seller} />
+          <Steps steps={data.steps} explorer={explorerOf(seller, data.chainId)} />
           <details>
             <summary>The request</summary>
             <pre tabIndex={0}>{JSON.stringify(data.input, null, 2)}</pre>
@@ -178,7 +178,7 @@ function Decisions({ job, reload }: { job: OperatorJob; reload: () => void }) {
   );
 }
 
-function Steps({ steps, seller }: { steps: readonly AgentStepView[]; seller: SellerFacts }) {
+function Steps({ steps, explorer }: { steps: readonly AgentStepView[]; explorer: string | null }) {
   if (steps.length === 0) return null;
   return (
     <>
@@ -196,7 +196,7 @@ function Steps({ steps, seller }: { steps: readonly AgentStepView[]; seller: Sel
             show: ({ attempts }) =>
               attempts.map(({ txHash, kind }) => (
                 <div key={txHash}>
-                  <HexText text={txHash} seller={seller} /> {kind}
+                  <HexText text={txHash} explorer={explorer} /> {kind}
                 </div>
               )),
           },

@@ -1,7 +1,7 @@
 import type { Balance, BookSummary, SummaryWindow } from '@tollgate/book';
 import { useMemo, useState } from 'preact/hooks';
 
-import { showCount, showMoney, showDuration, type SellerFacts } from '../data/format.js';
+import { listSoldTokens, nameToken, showCount, showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Choice, Empty, Facts, Reading, Table } from '../parts/parts.js';
@@ -119,13 +119,16 @@ function Figures({ summary, seller }: { summary: BookSummary; seller: SellerFact
         </>
       )}
       <h2>The seller</h2>
-      <Facts
-        facts={[
-          ['Token', `${seller.asset.symbol}, ${seller.asset.decimals} decimals`],
-          ['Paid to', <code key="to">{seller.payTo}</code>],
-          ['Network', `${seller.network} (chain ${seller.chainId})`],
-        ]}
-      />
+      {seller.options.map(({ name, asset, payTo, network, chainId }) => (
+        <Facts
+          key={name}
+          facts={[
+            ['Token', `${asset.symbol}, ${asset.decimals} decimals`],
+            ['Paid to', <code key="to">{payTo}</code>],
+            ['Network', `${network} (chain ${chainId})`],
+          ]}
+        />
+      ))}
     </>
   );
 }
@@ -169,19 +172,20 @@ function addUp({ points }: BookSummary) {
   return { counts, of: (state: string): number => counts[state] ?? 0, sold, forOthers };
 }
 
-function createPlots({ points, stepMs }: BookSummary, { asset, chainId }: SellerFacts) {
+function createPlots({ points, stepMs }: BookSummary, seller: SellerFacts) {
   const each = stepMs === 60_000 ? 'per minute' : `per ${showDuration(stepMs)}`;
-  const scale = 10 ** asset.decimals;
   type Point = (typeof points)[number];
   const series = (name: string, colour: string, valueOf: (point: Point) => number | null): Series => {
     return { name, colour, values: points.map(valueOf) };
   };
   const list = [
-    {
-      title: `${asset.symbol} sold, ${each}`,
+    ...listSoldTokens(seller).map((option) => {
+      const { asset, chainId } = option;
       // For the eye: no amount is calculated with it.
-      series: [series('sold', '--accent', ({ sold }) => Number(sold[`${chainId}:${asset.address}`] ?? 0) / scale)],
-    },
+      const amountOf = ({ sold }: Point): number =>
+        Number(sold[`${chainId}:${asset.address}`] ?? 0) / 10 ** asset.decimals;
+      return { title: `${nameToken(option, seller)} sold, ${each}`, series: [series('sold', '--accent', amountOf)] };
+    }),
     {
       title: `Payments, ${each}`,
       series: [

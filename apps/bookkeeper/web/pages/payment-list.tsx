@@ -1,6 +1,6 @@
 import type { ListedPayment } from '@tollgate/book';
 
-import { showMoney, type SellerFacts } from '../data/format.js';
+import { explorerOf, nameAsset, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';
 import { linkTo } from '../data/route.js';
@@ -42,9 +42,10 @@ export function PaymentList({ label, search, seller, empty, isOwed = false }: Li
           { name: 'State', show: ({ state }) => <State state={state} /> },
           {
             name: isOwed ? 'Owed' : 'Amount',
-            show: ({ amount, refunded, asset }) => {
+            show: ({ amount, refunded, ...payment }) => {
               if (amount === null) return 'unknown';
-              return showMoney(isOwed ? String(BigInt(amount) - BigInt(refunded)) : amount, asset, seller);
+              const shown = isOwed ? String(BigInt(amount) - BigInt(refunded)) : amount;
+              return showMoney(shown, nameAsset(payment), seller);
             },
             isNumber: true,
           },
@@ -55,7 +56,10 @@ export function PaymentList({ label, search, seller, empty, isOwed = false }: Li
                 show: ({ route, path, forOther }) => (forOther ? 'for another seller' : (path ?? route ?? 'none')),
               },
           { name: 'Payer', show: ({ payer }) => (payer === null ? 'unknown' : <HexText text={payer} />) },
-          { name: 'Transaction', show: ({ transaction }) => <HexText text={transaction} seller={seller} /> },
+          {
+            name: 'Transaction',
+            show: (payment) => <HexText text={payment.transaction} explorer={explorerOf(seller, nameAsset(payment))} />,
+          },
         ]}
       />
       <Pager paging={paging} next={page.data?.cursor ?? null} />

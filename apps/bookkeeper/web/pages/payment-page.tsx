@@ -1,6 +1,6 @@
 import type { PaymentPicture, TimelineStep } from '@tollgate/book';
 
-import { showMoney, showDuration, type SellerFacts } from '../data/format.js';
+import { explorerOf, nameAsset, showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';
 import { linkTo } from '../data/route.js';
@@ -38,8 +38,8 @@ export function PaymentView({ id, seller }: { id: string; seller: SellerFacts })
 }
 
 function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerFacts }) {
-  const { id, state, amount, refunded, asset, route, requestId, payer, recipient, transaction, reason, scheme } =
-    payment;
+  const { id, state, amount, refunded, route, requestId, payer, recipient, transaction, reason, scheme } = payment;
+  const asset = nameAsset(payment);
   const { forOther, path, query, releaseReason } = payment;
   return (
     <>
@@ -59,7 +59,7 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerF
           ['Payer', payer === null ? 'not known' : <code key="payer">{payer}</code>],
           ['Recipient', recipient === null ? 'not known' : <code key="to">{recipient}</code>],
           ['Whose', forOther ? 'another seller’s: the facilitator settled it, and you paid the gas' : null],
-          ['Transaction', <HexText key="tx" text={transaction} seller={seller} />],
+          ['Transaction', <HexText key="tx" text={transaction} explorer={explorerOf(seller, asset)} />],
           ['Request id', requestId ?? 'none'],
           ['Reference', <code key="id">{id}</code>],
         ]}

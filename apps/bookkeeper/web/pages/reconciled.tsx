@@ -1,7 +1,7 @@
 import type { ListedDifference } from '@tollgate/book';
 import type { ReconcileAnswer } from '@tollgate/operator-api';
 
-import { showCount, showMoney, type SellerFacts } from '../data/format.js';
+import { explorerOf, nameToken, showCount, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive, type Live } from '../data/live.js';
 import { Empty, Facts, HexText, Reading, Table, Time } from '../parts/parts.js';
 
@@ -22,7 +22,7 @@ export function isOff({ problem }: Live<ReconcileAnswer>): boolean {
   return problem?.code === 'reconcile_off';
 }
 
-export function showUnreconciled({ unreconciled }: ReconcileAnswer, seller: SellerFacts): string {
+export function showUnreconciled({ unreconciled }: Pick<ReconcileAnswer, 'unreconciled'>, seller: SellerFacts): string {
   const left = unreconciled.filter(({ amount }) => amount !== '0');
   return left.map(({ asset, amount }) => showMoney(amount, asset, seller)).join(', ') || '0';
 }
@@ -44,19 +44,9 @@ export function ReconciledSection({ seller }: { seller: SellerFacts }) {
       )}
       {data !== null && (
         <>
-          <Facts
-            facts={[
-              ['Unreconciled', showUnreconciled(data, seller)],
-              ['Compared', data.comparedAt === null ? 'not yet' : <Time key="at" at={data.comparedAt} />],
-              ['Trouble', data.trouble],
-              ['Read until', data.readUntil === null ? 'nothing yet' : <Time key="until" at={data.readUntil} />],
-              ['Newest block', data.block === null ? 'none' : String(data.block)],
-              [
-                'Too new to compare',
-                `${showCount(data.waiting.transfers, 'transfer')}, ${showCount(data.waiting.payments, 'payment')}`,
-              ],
-            ]}
-          />
+          {data.scopes.map((scope) => (
+            <Scope key={`${nameScope(scope)} ${scope.recipient}`} scope={scope} answer={data} seller={seller} />
+          ))}
           {LISTS.map(([list, title]) => (
             <Differences key={list} title={title} rows={data[list]} seller={seller} />
           ))}
@@ -64,6 +54,40 @@ export function ReconciledSection({ seller }: { seller: SellerFacts }) {
       )}
     </>
   );
+}
+
+type ComparedScope = ReconcileAnswer['scopes'][number];
+
+const nameScope = ({ chainId, asset }: ComparedScope): string => `${chainId}:${asset}`;
+
+/** How far one token has been compared. */
+function Scope({ scope, answer, seller }: { scope: ComparedScope; answer: ReconcileAnswer; seller: SellerFacts }) {
+  const { comparedAt, trouble, readUntil, block, waiting } = scope;
+  const option = seller.options.find(({ chainId, asset }) => `${chainId}:${asset.address}` === nameScope(scope));
+  const unreconciled = answer.unreconciled.filter(({ asset }) => isOf(asset, scope, answer));
+  return (
+    <Facts
+      facts={[
+        ['Token', answer.scopes.length === 1 ? null : option && nameToken(option, seller)],
+        ['Paid to', answer.scopes.length === 1 ? null : <code key="to">{scope.recipient}</code>],
+        ['Unreconciled', showUnreconciled({ unreconciled }, seller)],
+        ['Compared', comparedAt === null ? 'not yet' : <Time key="at" at={comparedAt} />],
+        ['Trouble', trouble],
+        ['Read until', readUntil === null ? 'nothing yet' : <Time key="until" at={readUntil} />],
+        ['Newest block', block === null ? 'none' : String(block)],
+        [
+          'Too new to compare',
+          `${showCount(waiting.transfers, 'transfer')}, ${showCount(waiting.payments, 'payment')}`,
+        ],
+      ]}
+    />
+  );
+}
+
+/** A token is shown once; coins and other tokens are shown with the first one of their chain. */
+function isOf(asset: string, scope: ComparedScope, { scopes }: ReconcileAnswer): boolean {
+  const own = scopes.find((other) => asset === nameScope(other));
+  return scope === (own ?? scopes.find(({ chainId }) => asset.startsWith(`${chainId}:`)));
 }
 
 function Differences(props: { title: string; rows: readonly ListedDifference[]; seller: SellerFacts }) {
@@ -75,11 +99,14 @@ function Differences(props: { title: string; rows: readonly ListedDifference[]; 
       <Table
         label={title}
         rows={rows}
-        keyOf={({ subject }) => subject}
+        keyOf={({ asset, subject }) => `${asset} ${subject}`}
         columns={[
           { name: 'Time', show: ({ at }) => <Time at={at} /> },
           { name: 'Amount', show: ({ amount, asset }) => showMoney(amount, asset, seller), isNumber: true },
-          { name: 'Transaction', show: ({ transaction }) => <HexText text={transaction} seller={seller} /> },
+          {
+            name: 'Transaction',
+            show: ({ transaction, asset }) => <HexText text={transaction} explorer={explorerOf(seller, asset)} />,
+          },
           { name: 'Why', show: ({ reason }) => reason },
         ]}
       />

@@ -3,7 +3,7 @@ import type { Refund, RefundPreview, RefundState } from '@tollgate/refunds';
 import { useState } from 'preact/hooks';
 
 import { askOperator } from '../data/api.js';
-import { showMoney, type SellerFacts } from '../data/format.js';
+import { explorerOf, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
@@ -20,6 +20,8 @@ const KINDS = {
   one_of_several: 'one of several payers in the transaction: another key has to approve',
 };
 
+const assetOf = ({ chainId, asset }: RefundPreview): string => `${chainId}:${asset}`;
+
 /** What a refund of a payment would do, and those that it had. */
 export function RefundSection({ payment, seller }: { payment: string; seller: SellerFacts }) {
   const preview = useLive('GET /operator/payments/:id/refund', { id: payment }, EVERY_MS);
@@ -32,8 +34,8 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
         <>
           <Facts
             facts={[
-              ['Arrived', showMoney(data.arrived, data.asset, seller)],
-              ['Left to pay back', showMoney(data.left, data.asset, seller)],
+              ['Arrived', showMoney(data.arrived, assetOf(data), seller)],
+              ['Left to pay back', showMoney(data.left, assetOf(data), seller)],
               [
                 'To',
                 data.recipient === null ? (
@@ -44,7 +46,7 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
                   </span>
                 ),
               ],
-              ['Approval above, in all', data.approvalAbove && showMoney(data.approvalAbove, data.asset, seller)],
+              ['Approval above, in all', data.approvalAbove && showMoney(data.approvalAbove, assetOf(data), seller)],
             ]}
           />
           <Notes preview={data} />
@@ -76,7 +78,7 @@ function Notes({ preview: { doubts, obstacles } }: { preview: RefundPreview }) {
 }
 
 function Ask({ preview, seller, reload }: { preview: RefundPreview; seller: SellerFacts; reload: () => void }) {
-  const { payment, number, left, asset, decimals, recipient, boughtAnswer, obstacles } = preview;
+  const { payment, number, left, decimals, recipient, boughtAnswer, obstacles } = preview;
   const [text, setText] = useState('');
   const [reason, setReason] = useState('');
   const isPossible = recipient !== null && obstacles.every((obstacle) => obstacle.reason === 'answered');
@@ -115,8 +117,8 @@ function Ask({ preview, seller, reload }: { preview: RefundPreview; seller: Sell
       ) : (
         <WriteButton act="Refund this payment" scope={SCOPE} run={refund} onDone={reload}>
           <p>
-            {showMoney(amount, asset, seller)} goes to <code>{recipient.address}</code>, the payer that the chain shows.
-            The payment buys nothing from then on. This is refund number {number} of the payment.
+            {showMoney(amount, assetOf(preview), seller)} goes to <code>{recipient.address}</code>, the payer that the
+            chain shows. The payment buys nothing from then on. This is refund number {number} of the payment.
           </p>
           {boughtAnswer && (
             <p>
@@ -149,9 +151,12 @@ function Refunds({ preview, seller, reload }: { preview: RefundPreview; seller: 
       columns={[
         { name: 'Asked', show: ({ askedAt }) => <Time at={askedAt} /> },
         { name: 'State', show: ({ state }) => <State state={state} /> },
-        { name: 'Amount', show: ({ amount }) => showMoney(amount, preview.asset, seller), isNumber: true },
+        { name: 'Amount', show: ({ amount }) => showMoney(amount, assetOf(preview), seller), isNumber: true },
         { name: 'Job', show: ({ job }) => (job === null ? 'none' : <a href={linkTo('jobs', job)}>its job</a>) },
-        { name: 'Transaction', show: ({ transaction }) => <HexText text={transaction} seller={seller} /> },
+        {
+          name: 'Transaction',
+          show: ({ transaction }) => <HexText text={transaction} explorer={explorerOf(seller, preview.chainId)} />,
+        },
         { name: 'Note', show: (refund) => <Note refund={refund} reload={reload} /> },
       ]}
     />

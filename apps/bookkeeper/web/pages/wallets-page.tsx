@@ -2,7 +2,7 @@ import type { OperatorWallet } from '@tollgate/operator-api';
 import { formatTokenAmount } from '@tollgate/protocol';
 
 import { askOperator } from '../data/api.js';
-import { showCoins, showMoney, type SellerFacts } from '../data/format.js';
+import { explorerOf, showCoins, showMoney, type SellerFacts } from '../data/format.js';
 import { ACCOUNTS_EVERY_MS, useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Empty, Facts, HexText, Reading, State, Table } from '../parts/parts.js';
@@ -34,7 +34,14 @@ export function WalletsPage({ seller }: { seller: SellerFacts }) {
 }
 
 function Account({ account, seller, reload }: { account: OperatorWallet; seller: SellerFacts; reload: () => void }) {
-  const { role, name, address, chainId, paused, limits } = account;
+  const { role, name, address, chainId, paused, limits, tokens } = account;
+  const showEach = (amountOf: (token: OperatorWallet['tokens'][number]) => string | null): string | null => {
+    const known = tokens.flatMap((token) => {
+      const amount = amountOf(token);
+      return amount === null ? [] : showMoney(amount, `${chainId}:${token.asset}`, seller);
+    });
+    return known.length === 0 ? null : known.join(', ');
+  };
   const title = name ?? `${role} ${address.slice(0, 8)}…`;
   return (
     <section aria-label={title}>
@@ -44,11 +51,11 @@ function Account({ account, seller, reload }: { account: OperatorWallet; seller:
       <Facts
         facts={[
           ['Role', role === 'relayer' ? 'relayer: settles signed payments' : 'wallet of agent jobs'],
-          ['Address', <HexText key="address" text={address} seller={seller} kind="address" />],
+          ['Address', <HexText key="address" text={address} explorer={explorerOf(seller, chainId)} kind="address" />],
           ['Chain', String(chainId)],
           ['Coins for gas', account.balanceWei === null ? 'cannot be read' : showCoins(account.balanceWei)],
-          ['Tokens', account.tokenBalance === null ? 'cannot be read' : showMoney(account.tokenBalance, null, seller)],
-          ['A refund can still pay', account.refundable && showMoney(account.refundable, null, seller)],
+          ['Tokens', showEach(({ balance }) => balance) ?? 'cannot be read'],
+          ['A refund can still pay', showEach(({ refundable }) => refundable)],
           ['Open jobs', String(account.openJobs)],
           ['In flight', String(account.inFlight)],
           ['Next nonce', account.nextNonce === null ? 'not adopted' : String(account.nextNonce)],
@@ -69,13 +76,17 @@ function Account({ account, seller, reload }: { account: OperatorWallet; seller:
           { name: 'Approval above', show: (limit) => showLimit(limit.approvalAbove, limit.decimals), isNumber: true },
         ]}
       />
-      <PauseButton account={account} title={title} reload={reload} />
+      <PauseButton account={account} title={title} seller={seller} reload={reload} />
     </section>
   );
 }
 
-function PauseButton({ account, title, reload }: { account: OperatorWallet; title: string; reload: () => void }) {
-  const { role, name, address, paused } = account;
+function PauseButton(props: { account: OperatorWallet; title: string; seller: SellerFacts; reload: () => void }) {
+  const { account, title, seller, reload } = props;
+  const { role, name, paused } = account;
+  const { chainId, address: own } = account;
+  // Relayers of several chains may have the address.
+  const address = seller.options.every((option) => option.chainId === chainId) ? own : `${chainId}:${own}`;
   if (role === 'wallet' && name === null) return null;
   const wallet = name ?? '';
   const pause = (): Promise<unknown> =>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 import { showTime } from '../../../../libs/http/src/web/show-time.js';
 import type { RequestFailed } from '../data/api.js';
-import { shorten, type SellerFacts } from '../data/format.js';
+import { shorten } from '../data/format.js';
 import type { Live } from '../data/live.js';
 
 export function Time({ at }: { at: string }) {
@@ -67,18 +67,18 @@ export function Empty({ children }: { children: ComponentChildren }) {
 interface HexProps {
   /** Null: there is none. */
   readonly text: string | null;
-  readonly seller?: SellerFacts;
+  /** See `explorerOf`. */
+  readonly explorer?: string | null;
   readonly kind?: 'tx' | 'address';
 }
 
 /** A hash or an address: its ends, and the whole as title; a link where the explorer has it. */
-export function HexText({ text, seller, kind = 'tx' }: HexProps) {
+export function HexText({ text, explorer = null, kind = 'tx' }: HexProps) {
   if (text === null) return 'none';
   const short = <code title={text}>{shorten(text)}</code>;
-  const base = seller?.explorerUrl ?? null;
-  if (base === null || !/^https?:\/\//.test(base)) return short;
+  if (explorer === null || !/^https?:\/\//.test(explorer)) return short;
   return (
-    <a href={`${base}/${kind}/${encodeURIComponent(text)}`} rel="noreferrer noopener" target="_blank">
+    <a href={`${explorer}/${kind}/${encodeURIComponent(text)}`} rel="noreferrer noopener" target="_blank">
       {short}
       <span class="hidden"> in the explorer, in a new tab</span>
     </a>

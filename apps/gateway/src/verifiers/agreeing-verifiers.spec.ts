@@ -1,4 +1,10 @@
-import { COMPARE_SETTINGS, RequestReplyClient, RequestReplyServer, type SettingsComparison } from '@tollgate/transport';
+import {
+  ASSET_DECIMALS_DIFFER,
+  COMPARE_SETTINGS,
+  RequestReplyClient,
+  RequestReplyServer,
+  type SettingsComparison,
+} from '@tollgate/transport';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
@@ -66,6 +72,16 @@ describe('a gateway among verifiers with different settings', () => {
     verifiers = new AgreeingVerifiers({ client, agreement: new Agreement({ own: OWN }), settings: OWN });
     expect(await ask()).toMatchObject({ reason: 'settings_differ' });
     expect(asked.differing).toBe(1);
+  });
+
+  it('does not agree with a verifier that finds the token of the option changed', async () => {
+    const server = new RequestReplyServer({ redisUrl: redis.url, queue: 'verify' });
+    const unready = { outcome: 'unavailable', reason: ASSET_DECIMALS_DIFFER };
+    server.addHandler(COMPARE_SETTINGS, () => Promise.resolve(unready));
+    await server.listen(() => undefined);
+    servers.push(server);
+    expect(await ask()).toEqual(unready);
+    expect(agreement.isFresh()).toBe(false);
   });
 
   it('notices an agreement without any payment', async () => {

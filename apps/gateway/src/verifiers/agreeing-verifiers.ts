@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findDifferences } from '@tollgate/config';
 import {
   COMPARE_SETTINGS,
+  isOptionUnready,
   isSettingsDiffer,
   NoReplyError,
   parseAnswer,
@@ -58,6 +59,7 @@ export class AgreeingVerifiers {
       const askedAtMs = performance.now();
       const timeoutMs = startedAtMs + options.timeoutMs - askedAtMs;
       const answer = parseAnswer(pattern, await client.ask(pattern, question, { ...options, timeoutMs }));
+      if (isOptionUnready(answer)) return answer;
       if (!isSettingsDiffer(answer)) {
         agreement.noteAgreed();
         return answer;

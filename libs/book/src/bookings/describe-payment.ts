@@ -14,11 +14,15 @@ import type { BookedPayment, PaymentReports, ReportedTransfer } from './payment-
 
 const textOrNull = z.string().nullable();
 
-/** Where money arrives that an event does not say more about: the seller's own settings. */
-export interface BookSeller {
+/** A token on a chain that the seller accepts, and the account that it is paid to. Addresses are lower case. */
+export interface AcceptedToken {
+  readonly chainId: number;
   readonly asset: string;
-  readonly payTo: string;
+  readonly recipient: string;
 }
+
+/** The seller's own settings: where money arrives that an event does not say more about. */
+export type BookSeller = readonly AcceptedToken[];
 
 /** A payment in a list. Amounts are base units; null where no event has reported them. */
 export const listedPayment = z
@@ -67,15 +71,18 @@ export function describePayment({ id, reports }: BookedPayment, seller: BookSell
   const moved = findMoved(reports);
   const transaction = moved?.transaction ?? sale?.transaction ?? refused?.transaction ?? named.transaction;
   const state = isWithdrawn(reports, transaction) ? 'withdrawn' : stateOf(reports);
+  const chainId = sale?.chainId ?? named.chainId;
+  const told = lower(moved?.asset ?? sale?.asset ?? refused?.asset ?? named.asset);
+  const accepted = findAccepted(seller, chainId, told);
   return {
     state,
     atMs: lastTime(reports),
     scheme: sale?.scheme ?? null,
     network: sale?.network ?? (named.chainId === null ? null : `eip155:${named.chainId}`),
-    chainId: sale?.chainId ?? named.chainId,
-    asset: lower(moved?.asset ?? sale?.asset ?? named.asset ?? seller.asset),
+    chainId,
+    asset: told ?? accepted.asset,
     payer: lower(moved?.payer ?? sale?.payer ?? refused?.payer ?? named.payer),
-    recipient: lower(moved?.payTo ?? sale?.payTo ?? seller.payTo),
+    recipient: lower(moved?.payTo ?? sale?.payTo ?? accepted.recipient),
     forOther: isForOther(reports),
     route: cut(sale?.route, MOST_INDEXED),
     path: cut(sale?.path, MOST_KEPT),
@@ -90,10 +97,11 @@ export function describePayment({ id, reports }: BookedPayment, seller: BookSell
 
 /** What the payment has moved between accounts so far, in base units of its asset. Empty until its money has arrived. */
 export function positionOf({ reports }: BookedPayment, facts: BookedFacts): AccountPosition {
-  const { chainId, recipient, transaction, payer } = facts;
+  const { chainId, asset, recipient, transaction, payer } = facts;
   if (facts.forOther) return new Map();
   const amount = facts.state === 'withdrawn' ? 0n : BigInt(facts.amount ?? '0');
-  if (chainId === null || recipient === null || transaction === null || amount === 0n) return new Map();
+  if (chainId === null || asset === null || recipient === null || transaction === null || amount === 0n)
+    return new Map();
   const refunded = BigInt(facts.refunded);
   const isSold = reports.answered !== undefined;
   const position = new Map<string, bigint>();
@@ -110,6 +118,18 @@ export function positionOf({ reports }: BookedPayment, facts: BookedFacts): Acco
 
 export function assetOf({ chainId, asset }: BookedFacts): string {
   return assetName(chainId ?? 0, asset ?? 'native');
+}
+
+/** What all tokens of the seller that may have been paid have in common; null: they differ, so that it is not known. */
+function findAccepted(seller: BookSeller, chainId: number | null, asset: string | null) {
+  const onChain = seller.filter((one) => chainId === null || one.chainId === chainId);
+  const own = onChain.filter((one) => one.asset === asset);
+  const possible = own.length > 0 ? own : onChain;
+  const common = (name: 'asset' | 'recipient'): string | null => {
+    const [only, ...others] = new Set(possible.map((one) => one[name]));
+    return others.length === 0 ? (only ?? null) : null;
+  };
+  return { asset: common('asset'), recipient: common('recipient') };
 }
 
 /** The chain's own word first, unless the chain has taken it back. */

@@ -12,7 +12,6 @@ export interface CopyHeader {
   readonly lastBooking: number;
   readonly lastEntry: number;
   readonly chainHash: string;
-  readonly completeFrom: string | null;
 }
 
 /** The last line: the number of rows, and the SHA-256 of all lines before. */
@@ -68,7 +67,7 @@ export async function listTables(within: Queryable): Promise<string[]> {
 async function readHeader(within: Queryable): Promise<CopyHeader> {
   const [row] = await within.query<Omit<CopyHeader, 'tollgateBook' | 'migrations'>>(
     `SELECT last_booking AS "lastBooking", last_entry AS "lastEntry", chain_hash AS "chainHash",
-      to_jsonb(complete_from) #>> '{}' AS "completeFrom", to_jsonb(now()) #>> '{}' AS at FROM bookkeeper`,
+      to_jsonb(now()) #>> '{}' AS at FROM bookkeeper`,
   );
   if (row === undefined) throw new Error('The book has no row of its bookkeeper: its tables are damaged.');
   return { tollgateBook: 1, migrations: await readMigrations(within), ...row };

@@ -38,10 +38,9 @@ export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): P
     const target = new Target(within, tables);
     const header = await readCopy(lines, target, await readMigrations(within));
     await target.flush();
-    await within.query(
-      'UPDATE bookkeeper SET last_booking = $1, last_entry = $2, chain_hash = $3, complete_from = $4',
-      [header.lastBooking, header.lastEntry, header.chainHash, header.completeFrom],
-    );
+    await within.query('UPDATE bookkeeper SET last_booking = $1, last_entry = $2, chain_hash = $3', [
+      ...[header.lastBooking, header.lastEntry, header.chainHash],
+    ]);
     await continueNumbers(within);
     await skipEventNumbers(within);
     await within.query('INSERT INTO gaps (since) VALUES ($1)', [header.at]);

@@ -7,13 +7,17 @@ CREATE TABLE bookkeeper (
   epoch bigint NOT NULL DEFAULT 0,
   holder text NOT NULL DEFAULT '',
   since timestamptz NOT NULL DEFAULT now(),
-  -- From this moment on every change of money was reported.
-  complete_from timestamptz,
   last_booking bigint NOT NULL DEFAULT 0,
   last_entry bigint NOT NULL DEFAULT 0,
   chain_hash text NOT NULL DEFAULT repeat('0', 64)
 );
 INSERT INTO bookkeeper DEFAULT VALUES;
+
+-- From this moment on every change of money was reported, by chain; a chain that a process does not report has no row.
+CREATE TABLE complete_from (
+  chain_id bigint PRIMARY KEY,
+  at timestamptz NOT NULL
+);
 
 -- By stream and id, so that an event that is delivered again changes nothing.
 CREATE TABLE events (
@@ -233,7 +237,8 @@ CREATE TABLE differences (
   amount numeric(78, 0) NOT NULL,
   at timestamptz NOT NULL,
   reason text NOT NULL,
-  PRIMARY KEY (list, subject)
+  -- Equal logs and nonces of two chains are two subjects: the asset has the chain.
+  PRIMARY KEY (list, asset, subject)
 );
 CREATE INDEX differences_of_transaction ON differences (transaction);
 

@@ -5,13 +5,14 @@ import { bookEvents } from './book-events.js';
 
 const [BEGUN_MS, EVENT_MS] = [Date.UTC(2026, 1, 1), Date.UTC(2026, 5, 1)];
 const MINUTE_MS = 60_000;
+const CHAIN_ID = 1328;
 
 describe('since when the book is complete', () => {
   const book = useTestBook();
 
   async function note(atMs: number | null): Promise<number | null> {
-    await book.writer.noteCompleteFrom(atMs);
-    return readCompleteFrom(book.database);
+    await book.writer.noteCompleteFrom(CHAIN_ID, atMs);
+    return readCompleteFrom(book.database, CHAIN_ID);
   }
 
   it('never goes back, nor before the newest event where a Redis has lost some and its clock is behind', async () => {
@@ -22,6 +23,15 @@ describe('since when the book is complete', () => {
     expect(await note(EVENT_MS - MINUTE_MS)).toBe(EVENT_MS);
     expect(await note(EVENT_MS - MINUTE_MS)).toBe(EVENT_MS);
     expect(await note(EVENT_MS + MINUTE_MS)).toBe(EVENT_MS + MINUTE_MS);
+  });
+
+  it('is known of each chain by itself', async () => {
+    const before = await readCompleteFrom(book.database, CHAIN_ID);
+    await book.writer.noteCompleteFrom(8453, EVENT_MS + 3 * MINUTE_MS);
+    expect(await readCompleteFrom(book.database, CHAIN_ID)).toBe(before);
+    await book.writer.noteCompleteFrom(8453, null);
+    expect(await readCompleteFrom(book.database, CHAIN_ID)).toBe(before);
+    expect(await readCompleteFrom(book.database, 8453)).toBeNull();
   });
 
   it('is not known while a process does not report', async () => {

@@ -3,10 +3,10 @@ import { believedTime } from '@tollgate/book-events';
 import { DeposedError, type ClaimedDatabase, type Queryable } from '../database/database.js';
 
 /** What was lost came after the newest event. A time that was noted once is noted again at each start, and changes nothing. */
-const NOTE_COMPLETE_FROM = `UPDATE bookkeeper SET complete_from = CASE WHEN $1::timestamptz IS NOT NULL THEN
-    greatest($1, (SELECT least(now(), to_timestamp(milliseconds / 1000.0)) FROM stream_positions
-      ORDER BY milliseconds DESC LIMIT 1)) END
-  WHERE $1::timestamptz IS NULL OR complete_from IS NULL OR complete_from < $1::timestamptz`;
+const NOTE_COMPLETE_FROM = `INSERT INTO complete_from AS known (chain_id, at)
+  VALUES ($1, greatest($2::timestamptz, (SELECT least(now(), to_timestamp(milliseconds / 1000.0)) FROM stream_positions
+    ORDER BY milliseconds DESC LIMIT 1)))
+  ON CONFLICT (chain_id) DO UPDATE SET at = excluded.at WHERE known.at < $2::timestamptz`;
 
 /** Writes as the active bookkeeper: each transaction first checks that no later one has taken over. */
 export class BookWriter {
@@ -28,14 +28,17 @@ export class BookWriter {
   }
 
   /**
-   * Notes since when every change of money is reported, in milliseconds since 1970. A later time than before means that
+   * Notes since when every change of money on a chain is reported, in milliseconds since 1970. A later time than before means that
    * Redis has lost reports in between; null, that some process does not report. It never goes back, and is not before the
    * newest event in the book, which a Redis whose clock is behind its predecessor's would say.
    * @throws DeposedError, BookUnavailableError
    */
-  async noteCompleteFrom(atMs: number | null): Promise<void> {
-    const at = atMs === null ? null : new Date(believedTime(atMs)).toISOString();
-    await this.write((within) => within.query(NOTE_COMPLETE_FROM, [at]));
+  async noteCompleteFrom(chainId: number, atMs: number | null): Promise<void> {
+    await this.write((within) =>
+      atMs === null
+        ? within.query('DELETE FROM complete_from WHERE chain_id = $1', [chainId])
+        : within.query(NOTE_COMPLETE_FROM, [chainId, new Date(believedTime(atMs)).toISOString()]),
+    );
   }
 
   /**

@@ -1,13 +1,14 @@
+import type { AcceptedToken } from '../bookings/describe-payment.js';
 import type { Queryable } from '../database/database.js';
 
 const PREFIX = 'dust:';
 
-/** The unclaimed transfers of one payer in one transaction that are too small to be worth a payment each. */
+/** The unclaimed transfers of an asset by one payer in one transaction that are too small to be worth a payment each. */
 export function nameDust(
-  chainId: number,
+  { chainId, asset }: AcceptedToken,
   { transaction, payer }: { readonly transaction: string; readonly payer: string },
 ): string {
-  return `${PREFIX}${chainId}:${transaction}:${payer}`;
+  return `${PREFIX}${chainId}:${transaction}:${payer}:${asset}`;
 }
 
 export const isDust = (payment: string): boolean => payment.startsWith(PREFIX);

@@ -97,10 +97,12 @@ async function expectTransfers(
 function nameTransfer(id: string, facts: BookedFacts, seller: BookSeller): string | null {
   if (isDust(id)) return null;
   const { state, chainId, transaction, asset, payer, recipient, amount } = facts;
+  const isAccepted = seller.some(
+    (one) => one.chainId === chainId && one.asset === asset && one.recipient === recipient,
+  );
   if (state === 'withdrawn' || chainId === null || transaction === null || amount === null || amount === '0')
     return null;
-  if (asset !== seller.asset.toLowerCase() || recipient !== seller.payTo.toLowerCase()) return null;
-  return [chainId, transaction, asset, payer, recipient, amount].join(' ');
+  return isAccepted ? [chainId, transaction, asset, payer, recipient, amount].join(' ') : null;
 }
 
 const COLUMNS = {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 
+import type { AcceptedToken } from '../bookings/describe-payment.js';
 import type { Queryable } from '../database/database.js';
 
 /** What is compared: one asset that arrives at one recipient. Addresses are lower case. */
 export const chainScope = z.object({ chainId: z.int(), asset: z.string(), recipient: z.string() });
-export type ChainScope = z.output<typeof chainScope>;
+export type ChainScope = AcceptedToken;
 
 /** How far the chain has been read. */
 export interface ChainPosition {
@@ -41,13 +42,13 @@ export function readAnchors(within: Queryable, scope: ChainScope): Promise<Chain
 }
 
 /**
- * Since when every change of money is in the book; null while none is reported. A book that was restored from a copy, is
+ * Since when every change of money on a chain is in the book; null while none is reported. A book that was restored from a copy, is
  * new or has lost transactions may lack what was booked before, as after a loss of Redis.
  */
-export async function readCompleteFrom(within: Queryable): Promise<number | null> {
+export async function readCompleteFrom(within: Queryable, chainId: number): Promise<number | null> {
   const [row] = await within.query<{ at: Date }>(
-    `SELECT greatest(complete_from, (SELECT max(until) FROM gaps)) AS at FROM bookkeeper
-      WHERE complete_from IS NOT NULL`,
+    'SELECT greatest(at, (SELECT max(until) FROM gaps)) AS at FROM complete_from WHERE chain_id = $1',
+    [chainId],
   );
   return row?.at.getTime() ?? null;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { assetName } from '../bookings/accounts.js';
 import type { Queryable } from '../database/database.js';
 import { describeDifference, storeOutgoingEvents } from '../events/outgoing-event.js';
 
@@ -23,14 +24,16 @@ export interface Difference extends Readonly<Omit<ListedDifference, 'at'>> {
   readonly atMs: number;
 }
 
-/** Replaces what the comparison before this one could not explain, and tells others what is new. */
+/** Replaces what the comparison with a chain before this one could not explain, and tells others what is new. */
 export async function storeDifferences(
   within: Queryable,
+  chainId: number,
   found: readonly Difference[],
   nowMs = Date.now(),
 ): Promise<void> {
-  const known = await within.query<Pick<Difference, 'list' | 'subject'>>(
-    'DELETE FROM differences RETURNING list, subject',
+  const known = await within.query<NamedDifference>(
+    'DELETE FROM differences WHERE starts_with(asset, $1) RETURNING list, asset, subject',
+    [assetName(chainId, '')],
   );
   if (found.length === 0) return;
   const rows = found.map(({ atMs, ...one }) => ({ ...one, at: new Date(atMs).toISOString() }));
@@ -70,4 +73,6 @@ export function sumDifferences(
   );
 }
 
-const nameDifference = ({ list, subject }: Pick<Difference, 'list' | 'subject'>): string => `${list}:${subject}`;
+type NamedDifference = Pick<Difference, 'list' | 'asset' | 'subject'>;
+
+const nameDifference = ({ list, asset, subject }: NamedDifference): string => `${list}:${asset}:${subject}`;

@@ -31,8 +31,9 @@ describe('unclaimed transfers that are too small', () => {
       payment: `tx:1328:${hash}:${logIndex}`,
     }));
   const answer = (hash: string, transfers: readonly NamedTransfer[] | null, least = 1_000n) => {
-    const money = new Map([[hash, transfers && { blockNumber: 5, atMs: LATER_MS, transfers }]]);
-    const terms = { scope: SCOPE, seller: SELLER, completeFromMs: 0, least };
+    const told = transfers && { blockNumber: 5, atMs: LATER_MS, transfers };
+    const money = [{ scope: SCOPE, transaction: hash, answer: told }];
+    const terms = { chainId: SCOPE.chainId, seller: SELLER, completeFromMs: 0, leastOf: () => least };
     return postAnswers(book.writer, { money, gas: new Map(), unreported: [] }, terms);
   };
   const listed = async (search = {}) =>
@@ -46,7 +47,9 @@ describe('unclaimed transfers that are too small', () => {
     const hash = hashOf(70);
     await answer(hash, shown(hash, [PAYER, '1'], [OTHER, '2'], [PAYER, '999'], [PAYER, '1000'], [PAYER, '3']));
     const own = [`tx:1328:${hash}:3`, '1000'];
-    expect(await listed()).toEqual([[`dust:1328:${hash}:${PAYER}`, '1003'], [`dust:1328:${hash}:${OTHER}`, '2'], own]);
+    expect(await listed()).toEqual([
+      ...[[`dust:1328:${hash}:${PAYER}:${ASSET}`, '1003'], [`dust:1328:${hash}:${OTHER}:${ASSET}`, '2'], own],
+    ]);
     expect(await listed({ withoutDust: true })).toEqual([own]);
     expect(await unclaimed()).toBe('-2005');
   });
@@ -55,7 +58,7 @@ describe('unclaimed transfers that are too small', () => {
     const hash = hashOf(71);
     const { bookings } = await answer(hash, shown(hash, ...Array(2_000).fill([PAYER, '1'])));
     expect(bookings).toHaveLength(1);
-    expect(await listed()).toEqual([[`dust:1328:${hash}:${PAYER}`, '2000']]);
+    expect(await listed()).toEqual([[`dust:1328:${hash}:${PAYER}:${ASSET}`, '2000']]);
   });
 
   it('leave the sum one by one as they are presented, also several at once', async () => {
@@ -76,7 +79,7 @@ describe('unclaimed transfers that are too small', () => {
     expect((await listed()).map(([id]) => id)).toEqual([0, 1, 2, 3].map((log) => `tx:1328:${hash}:${log}`));
     // Nothing is left to ask the chain about, and an answer that repeats itself changes nothing.
     const range = { beforeMs: Date.now() + 60_000, completeFromMs: 0, limit: 10 };
-    expect((await readOpenQuestions(book.database, SCOPE, range)).ofMoney).toEqual([]);
+    expect((await readOpenQuestions(book.database, 1328, [SCOPE], range)).ofMoney).toEqual([]);
     expect((await answer(hash, transfers)).bookings).toEqual([]);
   });
 
@@ -88,10 +91,12 @@ describe('unclaimed transfers that are too small', () => {
     await answer(hash, shown(hash, [PAYER, '4'], [PAYER, '6']));
     await rewind(book.writer, SCOPE, 5);
     const range = { beforeMs: Date.now() + 60_000, completeFromMs: 0, limit: 10 };
-    expect((await readOpenQuestions(book.database, SCOPE, range)).ofMoney).toEqual([hash]);
+    expect((await readOpenQuestions(book.database, 1328, [SCOPE], range)).ofMoney).toEqual([
+      { scope: SCOPE, transaction: hash },
+    ]);
     const { differences } = await answer(hash, after && shown(hash, ...after));
     expect([differences, await unclaimed()]).toEqual([[], left]);
-    expect((await readOpenQuestions(book.database, SCOPE, range)).ofMoney).toEqual([]);
+    expect((await readOpenQuestions(book.database, 1328, [SCOPE], range)).ofMoney).toEqual([]);
   });
 
   it('are those below a tenth of the cheapest price that was sold at, of this token', async () => {

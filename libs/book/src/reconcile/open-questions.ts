@@ -3,39 +3,62 @@ import type { Queryable } from '../database/database.js';
 import type { ChainScope } from './chain-scope.js';
 import type { Difference } from './differences.js';
 
-/** Transactions of which chain and book do not say the same. */
+/** A transaction with a transfer of an asset that no payment is booked for, or the other way round. */
+export interface MoneyQuestion {
+  readonly scope: ChainScope;
+  readonly transaction: string;
+}
+
+/** Transactions of a chain of which chain and book do not say the same. */
 export interface OpenQuestions {
-  /** Hashes of transactions with a transfer that no payment is booked for, or the other way round. */
-  readonly ofMoney: readonly string[];
+  readonly ofMoney: readonly MoneyQuestion[];
   /** Hashes of our own transactions that the chain has not shown yet. */
   readonly ofGas: readonly string[];
 }
 
 /**
- * What only the transactions themselves can answer, the oldest first. Left out is what is younger than `beforeMs`, since
+ * What only the transactions themselves can answer, of each asset the oldest first. Left out is what is younger than `beforeMs`, since
  * the event may be on its way, and transfers from before the book was complete, which have none.
  */
 export async function readOpenQuestions(
   within: Queryable,
-  { chainId, asset, recipient }: ChainScope,
-  { beforeMs, completeFromMs, limit }: { beforeMs: number; completeFromMs: number; limit: number },
+  chainId: number,
+  scopes: readonly ChainScope[],
+  range: QuestionRange,
 ): Promise<OpenQuestions> {
-  const before = new Date(beforeMs).toISOString();
-  const money = await within.query<{ transaction: string }>(
+  const ofMoney: MoneyQuestion[] = [];
+  for (const scope of scopes) ofMoney.push(...(await readMoneyQuestions(within, scope, range)));
+  const gas = await within.query<{ hash: string }>(
+    `SELECT hash FROM transactions WHERE state = 'reported' AND chain_id = $1 AND at < $2::timestamptz
+      ORDER BY block_number LIMIT $3`,
+    [chainId, new Date(range.beforeMs).toISOString(), range.limit],
+  );
+  return { ofMoney, ofGas: gas.map(({ hash }) => hash) };
+}
+
+interface QuestionRange {
+  readonly beforeMs: number;
+  readonly completeFromMs: number;
+  /** Of each asset, and of gas. */
+  readonly limit: number;
+}
+
+async function readMoneyQuestions(
+  within: Queryable,
+  scope: ChainScope,
+  { beforeMs, completeFromMs, limit }: QuestionRange,
+): Promise<MoneyQuestion[]> {
+  const { chainId, asset, recipient } = scope;
+  const rows = await within.query<{ transaction: string }>(
     `SELECT transaction FROM (
         SELECT transaction, seen_at AS since FROM chain_transfers
           WHERE payment IS NULL AND chain_id = $1 AND asset = $2 AND recipient = $3 AND (at IS NULL OR at >= $5)
         UNION ALL
         SELECT transaction, since FROM unreconciled_payments WHERE chain_id = $1 AND asset = $2 AND recipient = $3
       ) AS open WHERE since < $4::timestamptz GROUP BY transaction ORDER BY min(since) LIMIT $6`,
-    [chainId, asset, recipient, before, new Date(completeFromMs).toISOString(), limit],
+    [chainId, asset, recipient, new Date(beforeMs).toISOString(), new Date(completeFromMs).toISOString(), limit],
   );
-  const gas = await within.query<{ hash: string }>(
-    `SELECT hash FROM transactions WHERE state = 'reported' AND chain_id = $1 AND at < $2::timestamptz
-      ORDER BY block_number LIMIT $3`,
-    [chainId, before, limit],
-  );
-  return { ofMoney: money.map(({ transaction }) => transaction), ofGas: gas.map(({ hash }) => hash) };
+  return rows.map(({ transaction }) => ({ scope, transaction }));
 }
 
 /** Transfers from before the book was complete that no payment is booked for. Their events may be lost. */

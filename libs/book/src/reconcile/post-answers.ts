@@ -5,12 +5,14 @@ import type { BookWriter } from '../posting/book-writer.js';
 import { storeBookings } from '../posting/store-bookings.js';
 import type { ChainScope } from './chain-scope.js';
 import type { Difference } from './differences.js';
+import type { MoneyQuestion } from './open-questions.js';
 import { bookUnreported, reconcileGas, type OwnReceipt, type UnreportedTransaction } from './reconcile-gas.js';
 import { reconcileMoney, type MoneyAnswer } from './reconcile-money.js';
 
-/** What the chain says of the transactions that were asked about, by hash. */
+/** What a chain says of the transactions that were asked about. */
 export interface ChainAnswers {
-  readonly money: ReadonlyMap<string, MoneyAnswer>;
+  readonly money: readonly (MoneyQuestion & { readonly answer: MoneyAnswer })[];
+  /** By hash. */
   readonly gas: ReadonlyMap<string, OwnReceipt | null>;
   readonly unreported: readonly UnreportedTransaction[];
 }
@@ -21,6 +23,14 @@ export interface Answered {
   readonly differences: readonly Difference[];
 }
 
+export interface AnswerTerms {
+  readonly chainId: number;
+  readonly seller: BookSeller;
+  readonly completeFromMs: number;
+  /** The least unclaimed transfer that is no dust, in base units. */
+  readonly leastOf: (scope: ChainScope) => bigint;
+}
+
 /**
  * Books what the chain says otherwise than the book, in one transaction.
  * @throws DeposedError, BookUnavailableError; then nothing is written
@@ -28,17 +38,17 @@ export interface Answered {
 export function postAnswers(
   writer: BookWriter,
   { money, gas, unreported }: ChainAnswers,
-  terms: { scope: ChainScope; seller: BookSeller; completeFromMs: number; least: bigint },
+  { chainId, leastOf, ...terms }: AnswerTerms,
 ): Promise<Answered> {
   return writer.write(async (within) => {
     const bookings: NewBooking[] = [];
     const differences: Difference[] = [];
-    for (const [transaction, answer] of money) {
-      const reconciled = await reconcileMoney(within, transaction, answer, terms);
+    for (const { scope, transaction, answer } of money) {
+      const own = { ...terms, scope, least: leastOf(scope) };
+      const reconciled = await reconcileMoney(within, transaction, answer, own);
       bookings.push(...reconciled.bookings);
       differences.push(...reconciled.differences);
     }
-    const { chainId } = terms.scope;
     for (const [hash, receipt] of gas) bookings.push(...listed(await reconcileGas(within, { chainId, hash }, receipt)));
     for (const found of unreported) bookings.push(...listed(await bookUnreported(within, found)));
     await storeBookings(within, bookings, Date.now());

@@ -8,8 +8,8 @@ import { countWaiting } from './open-questions.js';
 /** On the chain only, in the book only, and in both with different amounts; the first 1,000 of each. */
 const differences = z.array(listedDifference).readonly();
 
-/** What chain and book do not agree on. */
-export const reconciliation = chainScope.extend({
+/** How far an asset has been compared. */
+export const comparedScope = chainScope.extend({
   firstBlock: z.int().nullable().describe('Earlier transfers are not compared.'),
   block: z.int().nullable().describe('The newest block that was read.'),
   readUntil: z.string().nullable().describe('The time of that block.'),
@@ -19,6 +19,14 @@ export const reconciliation = chainScope.extend({
     .describe(
       'Every change of money since then is in the book. Earlier money without an event is listed, and not booked.',
     ),
+  waiting: z
+    .object({ transfers: z.int(), payments: z.int() })
+    .describe('Seen lately and not compared yet, at any time.'),
+});
+
+/** What chains and book do not agree on. */
+export const reconciliation = z.object({
+  scopes: z.array(comparedScope),
   chainOnly: differences,
   bookOnly: differences,
   different: differences,
@@ -26,18 +34,15 @@ export const reconciliation = chainScope.extend({
     .array(z.object({ asset: z.string(), amount: z.string() }))
     .readonly()
     .describe('The sum of all differences of each asset, in base units.'),
-  waiting: z
-    .object({ transfers: z.int(), payments: z.int() })
-    .describe('Seen lately and not compared yet, at any time.'),
 });
-export type Reconciliation = z.output<typeof reconciliation>;
+type Reconciliation = z.output<typeof reconciliation>;
 
 const LISTED = 1_000;
 
-/** The result of the last comparison. Times limit the lists: milliseconds since 1970, from inclusive, to exclusive. */
+/** The result of the last comparisons. Times limit the lists: milliseconds since 1970, from inclusive, to exclusive. */
 export async function readReconciliation(
   within: Queryable,
-  scope: ChainScope,
+  scopes: readonly ChainScope[],
   { fromMs, toMs }: { fromMs: number; toMs: number },
 ): Promise<Reconciliation> {
   const range = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
@@ -51,20 +56,22 @@ export async function readReconciliation(
     lists[list] = rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
   }
   const unreconciled = await sumDifferences(within, { fromMs, toMs });
-  const [position, completeFromMs] = [await readChainPosition(within, scope), await readCompleteFrom(within)];
+  const compared: Reconciliation['scopes'] = [];
+  for (const scope of scopes) compared.push(await readComparedScope(within, scope));
   const { chain_only: chainOnly = [], book_only: bookOnly = [], different = [] } = lists;
-  const waiting = await countWaiting(within, scope, completeFromMs);
+  return { scopes: compared, chainOnly, bookOnly, different, unreconciled };
+}
+
+async function readComparedScope(within: Queryable, scope: ChainScope): Promise<z.output<typeof comparedScope>> {
+  const position = await readChainPosition(within, scope);
+  const completeFromMs = await readCompleteFrom(within, scope.chainId);
   return {
     ...scope,
     firstBlock: position?.firstBlock ?? null,
     block: position === null ? null : position.nextBlock - 1,
     readUntil: toIso(position?.readUntilMs),
     completeFrom: toIso(completeFromMs),
-    chainOnly,
-    bookOnly,
-    different,
-    unreconciled,
-    waiting,
+    waiting: await countWaiting(within, scope, completeFromMs),
   };
 }
 

@@ -51,8 +51,7 @@ export async function reconcileMoney(
   await storeTransfers(within, scope, shown);
   const expected = await readExpected(within, scope, [transaction]);
   const open = await readOpen(within, scope, transaction, shown);
-  const nameUnclaimed = (one: NamedTransfer) =>
-    BigInt(one.amount) < least ? nameDust(scope.chainId, one) : one.payment;
+  const nameUnclaimed = (one: NamedTransfer) => (BigInt(one.amount) < least ? nameDust(scope, one) : one.payment);
   const ids = [...expected.map(({ id }) => id), ...open.map(nameUnclaimed)];
   const payments = await OpenPayments.load(within, ids, seller);
   const reconciled: ReconciledMoney = { bookings: [], differences: [] };

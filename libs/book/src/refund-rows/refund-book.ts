@@ -55,8 +55,9 @@ export class SqlRefundBook extends SqlRefundRows implements RefundBook {
     );
   }
 
-  async readTimes(): Promise<BookTimes> {
-    const [completeFromMs, gapEndMs] = await Promise.all([readCompleteFrom(this.within), readGapEnd(this.within)]);
+  async readTimes(chainId: number): Promise<BookTimes> {
+    const reading = [readCompleteFrom(this.within, chainId), readGapEnd(this.within)] as const;
+    const [completeFromMs, gapEndMs] = await Promise.all(reading);
     return { completeFromMs, gapEndMs };
   }
 

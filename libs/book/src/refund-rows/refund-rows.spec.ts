@@ -1,7 +1,7 @@
 import type { Refund, RefundChange, RefundTerms } from '@tollgate/refunds';
 
 import { askForRefund, changeRefund } from '../../../refunds/src/write-refunds.js';
-import { ASSET, hashOf, PAYER, refused, SELLER, transferId } from '../../test/sample-events.js';
+import { ASSET, hashOf, PAYER, PAY_TO, refused, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
 import { SqlRefundBook } from './refund-book.js';
 
@@ -77,7 +77,7 @@ describe('the tables of refunds', () => {
   it('have one that is asked for again after it was refused in its place', async () => {
     const { id, payment } = await insert('6000');
     await book.write((rows) => rows.update(id, { state: 'refused', detail: 'Held.' }));
-    const again = { id, payment, recipient: SELLER.payTo };
+    const again = { id, payment, recipient: PAY_TO };
     expect(await insert('5000', again, 'key-2')).toMatchObject({
       ...again,
       state: 'asked',
@@ -92,13 +92,13 @@ describe('the tables of refunds', () => {
   it('add up what counts today: by payer, and by the key that asked last', async () => {
     const of = { chainId: 1328, asset: ASSET, recipient: PAYER };
     const { id } = await insert('1000');
-    await insert('200', { recipient: SELLER.payTo }, 'key-2');
+    await insert('200', { recipient: PAY_TO }, 'key-2');
     const retried = await insert('30');
     await book.write((rows) => rows.update(retried.id, { attempt: 2, askedBy: ['key-1', 'key-2'] }));
     const sums = { perDay: 1230n, perPayerAndDay: 1030n, perKeyAndDay: 230n };
     expect(await book.readToday(of, 'key-2', '')).toEqual(sums);
     // Neither of another token or chain, nor one that ended without paying, nor one of an earlier day.
-    await insert('7', { asset: SELLER.payTo });
+    await insert('7', { asset: PAY_TO });
     await insert('7', { chainId: 1 });
     for (const state of ['given_up', 'refused'] as const) {
       const ended = await insert('7');
@@ -129,11 +129,12 @@ describe('the tables of refunds', () => {
   it('take what arrived once of ten refunds that are asked for at once, and have none of the others', async () => {
     const settings = {
       asset: ASSET,
-      payTo: SELLER.payTo,
+      recipients: [PAY_TO],
       decimals: 6,
       caps: NO_CAPS,
       approvalAbove: null,
       confirmations: 1,
+      walletName: 'refunds',
     };
     const asked = await Promise.allSettled(
       Array.from({ length: 10 }, async () => {

@@ -85,7 +85,7 @@ function readChain(name: string, entry: unknown, place: Place, problems: FilePro
     problems.push({ place, message: `is no known chain; ${hint} Any other chain needs id and network` });
   }
   if (problems.length > before || id === undefined || network === undefined) return null;
-  const { rpc, relayers, confirmations, explorer } = description;
+  const { rpc, reconcileRpc = rpc, reconcileConfirmations, relayers, confirmations, explorer } = description;
   return {
     name,
     id,
@@ -93,6 +93,8 @@ function readChain(name: string, entry: unknown, place: Place, problems: FilePro
     explorer: explorer ?? known?.explorer ?? null,
     confirmations,
     rpc: listOf(rpc),
+    reconcileRpc: listOf(reconcileRpc),
+    reconcileConfirmations: reconcileConfirmations ?? null,
     relayers: relayers ?? null,
   };
 }

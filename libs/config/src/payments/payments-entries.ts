@@ -14,10 +14,10 @@ import {
 
 const text = { message: '$property must be text' };
 
-function IsTextOrTexts(message: string): PropertyDecorator {
+function IsTextOrTexts(message: string, least = 1): PropertyDecorator {
   const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
   const validate = (value: unknown): boolean =>
-    isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText));
+    isText(value) || (Array.isArray(value) && value.length >= least && value.every(isText));
   return ValidateBy({ name: 'isTextOrTexts', validator: { validate } }, { message });
 }
 
@@ -40,6 +40,17 @@ export class ChainEntry {
   @Min(1, { message: 'confirmations must be at least $constraint1' })
   @Max(1_000, { message: 'confirmations must be at most $constraint1' })
   confirmations: number = 1;
+
+  /** For the bookkeeper, in place of `rpc`; an empty list: the book is not compared with this chain. */
+  @IsOptional()
+  @IsTextOrTexts('reconcileRpc must be a URL, or a list of URLs', 0)
+  reconcileRpc?: string | string[];
+
+  @IsOptional()
+  @IsInt({ message: 'reconcileConfirmations must be a whole number of blocks' })
+  @Min(1, { message: 'reconcileConfirmations must be at least $constraint1' })
+  @Max(100_000, { message: 'reconcileConfirmations must be at most $constraint1' })
+  reconcileConfirmations?: number;
 
   @IsOptional()
   @IsString(text)

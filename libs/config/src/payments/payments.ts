@@ -1,10 +1,5 @@
 import type { Hex } from '@tollgate/protocol';
 
-import type { AcceptanceEnvironment } from '../acceptance.environment.js';
-import type { ExplorerEnvironment } from '../explorer.environment.js';
-import type { PaymentEnvironment } from '../payment.environment.js';
-import type { RpcEnvironment } from '../rpc.environment.js';
-
 /** A chain that payments are made on. */
 export interface PaymentChain {
   readonly name: string;
@@ -17,6 +12,10 @@ export interface PaymentChain {
   readonly confirmations: number;
   /** URLs; in a process without a connection to the chain they are as in the file, with `${NAME}`. */
   readonly rpc: readonly string[];
+  /** URLs of the servers by which the book is compared with the chain; as `rpc` in a process that does not compare them. Empty: it is not compared. */
+  readonly reconcileRpc: readonly string[];
+  /** Blocks, with its own, after which a transaction is final for the book; null: RECONCILE_CONFIRMATIONS. */
+  readonly reconcileConfirmations: number | null;
   /** As in the file. */
   readonly relayers: string | null;
 }
@@ -47,24 +46,4 @@ export interface Payments {
   /** Those of the options, in the order of these. */
   readonly chains: readonly PaymentChain[];
   readonly options: readonly PaymentOption[];
-}
-
-export interface PaymentsEnvironments {
-  readonly payment: PaymentEnvironment;
-  readonly acceptance: Pick<AcceptanceEnvironment, 'confirmations'>;
-  readonly explorer?: ExplorerEnvironment;
-  /** Of a process that reads the chains. */
-  readonly rpc?: Pick<RpcEnvironment, 'rpcUrl'>;
-}
-
-/** The options of `PAYMENTS_FILE`, or the one that the other settings describe. */
-export function listOptions({ payment, acceptance, explorer, rpc }: PaymentsEnvironments): readonly PaymentOption[] {
-  if (payment.payments !== null) return payment.payments.options;
-  const { chainId: id, network, assetSymbol: symbol, assetDecimals: decimals, domainName, payTo } = payment;
-  const name = 'default';
-  const { confirmations } = acceptance;
-  const connection = { explorer: explorer?.explorerUrl ?? null, rpc: rpc?.rpcUrl ?? [], relayers: null };
-  const token = { asset: payment.assetAddress, symbol, decimals, domainName, domainVersion: payment.assetVersion };
-  const chain = { name, id, network, confirmations, ...connection };
-  return [{ name, entry: name, chain, ...token, payTo, rate: '1', methods: null }];
 }

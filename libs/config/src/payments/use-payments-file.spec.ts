@@ -2,16 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { IsOptional } from 'class-validator';
+
 import { AcceptanceEnvironment } from '../acceptance.environment.js';
 import { describeSettings } from '../compare-settings.js';
 import { ConfigurationError } from '../configuration-error.js';
-import { OwnChainEnvironment, PaymentEnvironment } from '../payment.environment.js';
+import { PaymentEnvironment } from '../payment.environment.js';
 import { readEnvironment } from '../read-environment.js';
 import { RedisEnvironment } from '../redis.environment.js';
 import { RpcEnvironment } from '../rpc.environment.js';
-import { SettingGroup } from '../setting.js';
+import { Setting, SettingGroup } from '../setting.js';
 import { SignedPaymentsEnvironment } from '../signed-payments.environment.js';
-import { listOptions } from './payments.js';
+import { listOptions } from './list-options.js';
+import { OwnChainEnvironment } from './payments-file.environment.js';
 
 /** A process without a connection to a chain, and one that serves a chain. */
 class Gateway {
@@ -112,6 +115,38 @@ accepts:
       const reader = listOptions(readEnvironment(Verifier, { PAYMENTS_FILE: both, SEI_RPC, BASE_RPC }));
       expect(reader.map(({ chain }) => chain.rpc)).toEqual([[SEI_RPC], [BASE_RPC]]);
       expect(problemsOf({ PAYMENTS_FILE: both }, Verifier)).toHaveLength(2);
+    });
+
+    it('gives the bookkeeper the servers by which it compares the book, which are those of the chain unless others are named', () => {
+      class Bookkeeper extends Verifier {
+        @Setting({ secret: true, as: 'list', help: 'Servers.' })
+        @IsOptional()
+        readonly reconcileRpcUrl: string[] = [];
+      }
+      const named = join(folder, 'named.yaml');
+      writeFileSync(
+        named,
+        `chains:
+  sei: { rpc: '\${SEI_RPC}', reconcileRpc: 'https://archive.example', reconcileConfirmations: 1 }
+  base: { rpc: '\${BASE_RPC}', reconcileRpc: [] }
+  polygon: { rpc: '\${SEI_RPC}' }
+accepts:
+  usdc-sei: { chain: sei, token: USDC, payTo: '${SHOP}' }
+  usdc-base: { chain: base, token: USDC, payTo: '${SHOP}' }
+  usdc-polygon: { chain: polygon, token: USDC, payTo: '${SHOP}' }
+`,
+      );
+      const env = { PAYMENTS_FILE: named, SEI_RPC, BASE_RPC };
+      const bookkeeper = readEnvironment(Bookkeeper, env);
+      expect(bookkeeper.reconcileRpcUrl).toEqual(['https://archive.example']);
+      expect(listOptions(bookkeeper).map(({ chain }) => [chain.reconcileRpc, chain.reconcileConfirmations])).toEqual([
+        [['https://archive.example'], 1],
+        [[], null],
+        [[SEI_RPC], null],
+      ]);
+      expect(problemsOf({ ...env, RECONCILE_RPC_URL: 'https://other.example' }, Bookkeeper)).toEqual([
+        'PAYMENTS_FILE replaces RECONCILE_RPC_URL: remove them, or the file.',
+      ]);
     });
 
     it('gives a process that serves one chain what concerns that chain, by default the first', () => {

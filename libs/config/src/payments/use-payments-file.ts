@@ -36,6 +36,7 @@ const REPLACED: Readonly<Record<string, (own: Own, env: Env) => string | null>> 
   CONFIRMATIONS: ({ chain }) => String(chain.confirmations),
   EXPLORER_URL: ({ chain }) => chain.explorer,
   RPC_URL: ({ chain }) => chain.rpc.join(','),
+  RECONCILE_RPC_URL: ({ chain }) => chain.reconcileRpc.join(','),
   RELAYER_PRIVATE_KEYS: ({ chain: { name, relayers } }, env) => relayers && expand(`${name}.relayers`, relayers, env),
   FACILITATOR_ASSETS: () => null,
 };
@@ -57,7 +58,7 @@ export function usePaymentsFile(env: Env, settings: ReadonlySet<string>): UsedPa
   try {
     const all = parsePayments(readTextFile(file), env);
     const known = settings.has('CHAIN') ? ofChain(all, chainName) : all;
-    const payments = settings.has('RPC_URL') ? withRpc(known, env) : known;
+    const payments = settings.has('RPC_URL') ? withRpc(known, env, settings.has('RECONCILE_RPC_URL')) : known;
     const [option] = payments.options;
     if (option === undefined) throw new TypeError('a payments file has at least one option');
     const used: Record<string, string | undefined> = { ...env };
@@ -84,23 +85,28 @@ function ofChain({ chains, options }: Payments, name: string): Payments {
   return { chains: [own], options: options.filter(({ chain }) => chain === own) };
 }
 
-/** With the URLs of the chains' RPC servers. */
-function withRpc({ chains, options }: Payments, env: Env): Payments {
+/** With the URLs of the chains' RPC servers. @param isCompared whether this process compares the book with the chains */
+function withRpc({ chains, options }: Payments, env: Env, isCompared: boolean): Payments {
   const problems: string[] = [];
+  const expandAll = (place: string, urls: readonly string[]): string[] =>
+    urls.flatMap((url) => {
+      try {
+        return expand(place, url, env);
+      } catch (error) {
+        if (!(error instanceof ConfigurationError)) throw error;
+        problems.push(...error.problems);
+        return [];
+      }
+    });
   const connected = new Map(
     chains.map((chain) => {
-      if (chain.rpc.length === 0)
-        problems.push(`chains.${chain.name}.rpc is missing, and this process reads the chain.`);
-      const rpc = chain.rpc.flatMap((url) => {
-        try {
-          return expand(`${chain.name}.rpc`, url, env);
-        } catch (error) {
-          if (!(error instanceof ConfigurationError)) throw error;
-          problems.push(...error.problems);
-          return [];
-        }
-      });
-      return [chain, { ...chain, rpc }];
+      const { name, reconcileRpc } = chain;
+      if (chain.rpc.length === 0) problems.push(`chains.${name}.rpc is missing, and this process reads the chain.`);
+      const rpc = expandAll(`${name}.rpc`, chain.rpc);
+      if (!isCompared) return [chain, { ...chain, rpc }];
+      // Of the same servers, a missing variable is named once.
+      const isSame = reconcileRpc.join() === chain.rpc.join();
+      return [chain, { ...chain, rpc, reconcileRpc: isSame ? rpc : expandAll(`${name}.reconcileRpc`, reconcileRpc) }];
     }),
   );
   if (problems.length > 0) throw new ConfigurationError(problems);

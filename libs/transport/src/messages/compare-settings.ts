@@ -34,6 +34,10 @@ export type SettingsDiffer = z.output<typeof unavailable> & { reason: 'settings_
 export const ASSET_DECIMALS_DIFFER = 'asset_decimals_differ';
 export type OptionUnready = z.output<typeof unavailable> & { reason: typeof ASSET_DECIMALS_DIFFER };
 
+export function isOptionUnready(answer: { outcome: string }): answer is OptionUnready {
+  return 'reason' in answer && answer.reason === ASSET_DECIMALS_DIFFER;
+}
+
 /** True for the answer of a verifier whose payment settings differ from the asker's. */
 export function isSettingsDiffer(answer: { outcome: string }): answer is SettingsDiffer {
   return 'reason' in answer && answer.reason === 'settings_differ';
