@@ -16,17 +16,16 @@ export interface SaleTerms {
   readonly token: TokenFacts;
 }
 
-/** What the gateway sells in, in the seller's order. CHAIN_NAME and WALLET_RPC_URL describe the first option's chain. */
-export function saleTermsOf({ payment, pages, options }: GatewayEnvironment): readonly SaleTerms[] {
+/** What the gateway sells in, in the seller's order. */
+export function saleTermsOf({ payment, options }: GatewayEnvironment): readonly SaleTerms[] {
   const { maxTimeoutSeconds } = payment;
   return options.map((option) => {
     const { asset: address, symbol, decimals, chain } = option;
-    const isFirst = chain.id === options[0]?.chain.id;
     const facts = {
       id: chain.id,
-      name: (isFirst ? pages.chainName : undefined) ?? chain.network,
-      rpcUrl: (isFirst ? pages.walletRpcUrl : undefined) ?? null,
-      nativeSymbol: pages.nativeSymbol,
+      name: chain.title ?? chain.network,
+      rpcUrl: chain.walletRpc,
+      nativeSymbol: chain.coin,
       explorerUrl: chain.explorer?.replace(/\/+$/, '') ?? null,
     };
     return { option, maxTimeoutSeconds, chain: facts, token: { address, symbol, decimals } };
