@@ -51,9 +51,17 @@ export function showRoutePrice(route: PaidRoute, terms: readonly SaleTerms[]): s
   return `${route.isMetered === true ? 'at most ' : ''}${prices.join(' or ')}`;
 }
 
-/** What is paid, to whom and where, as HTML: a payer reads it before its wallet opens. `what` is HTML. */
-export function renderFacts({ option, chain, token }: SaleTerms, what: string, total: string): string {
-  return `<dl id="facts">
+interface PaymentFacts {
+  /** HTML. */
+  readonly what: string;
+  readonly total: string;
+  /** What the element's id ends with. */
+  readonly idEnd: string;
+}
+
+/** What is paid, to whom and where, as HTML: a payer reads it before its wallet opens. */
+export function renderFacts({ option, chain, token }: SaleTerms, { what, total, idEnd }: PaymentFacts): string {
+  return `<dl id="facts${idEnd}">
 <dt>For</dt><dd>${what}</dd>
 <dt>Total</dt><dd>${escapeHtml(total)}</dd>
 <dt>Token</dt><dd>${escapeHtml(token.symbol)} <code>${token.address}</code></dd>
