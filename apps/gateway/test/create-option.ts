@@ -7,7 +7,15 @@ export function createOption(changes: Partial<PaymentOption> = {}): PaymentOptio
   return {
     name: 'default',
     entry: 'default',
-    chain: { ...chain, ...shown, rpc: [], reconcileRpc: [], reconcileConfirmations: null, relayers: null },
+    chain: {
+      ...chain,
+      ...shown,
+      rpc: [],
+      reconcileRpc: [],
+      reconcileConfirmations: null,
+      relayers: null,
+      settles: true,
+    },
     asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
     symbol: 'USDC',
     decimals: 6,

@@ -79,7 +79,7 @@ export class OptionChoice {
     for (const [one, radio] of this.#radios) {
       radio.checked = one === option;
       find(`facts${one.idEnd}`).hidden = one !== option;
-      if (one.sends) find(`manual${one.idEnd}`).hidden = one !== option;
+      find(`manual${one.idEnd}`).hidden = one !== option;
     }
   }
 }

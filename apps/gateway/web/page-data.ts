@@ -43,8 +43,6 @@ export interface PayOption extends PriceFacts {
   readonly ticketUrl: string | null;
   /** Whether a relayer settles signatures, so that the payer needs no gas. */
   readonly signs: boolean;
-  /** Whether the payer may send the transfer itself. */
-  readonly sends: boolean;
   /** What the ids of the page's elements for this option end with. */
   readonly idEnd: string;
 }

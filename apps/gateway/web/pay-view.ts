@@ -279,7 +279,7 @@ export class PayView {
   }
 
   #prepareByHand(): void {
-    for (const option of this.data.options.filter(({ sends }) => sends)) {
+    for (const option of this.data.options) {
       const panel = find<HTMLDetailsElement>(`manual${option.idEnd}`);
       panel.addEventListener('toggle', () => panel.open && this.#sale.keepOwn('hand', option));
       void expireCalldata(option.idEnd, this.#expiresAtMs, 'Reload the page.');

@@ -1,3 +1,5 @@
+import { PaymentsFileEnvironment } from './payments/payments-file.environment.js';
+import type { Payments } from './payments/payments.js';
 import { ownGroups, ownSettings, type EnvironmentClass } from './setting.js';
 
 const SHORTEST = 6;
@@ -12,8 +14,15 @@ export function listSecrets(environment: object): string[] {
     .filter(({ secret, defaultText, property }) => secret && String(values[property]) !== defaultText)
     .flatMap(({ property }) => values[property] ?? [])
     .flatMap((value) => (typeof value === 'string' ? secretsIn(value) : []));
+  const ofFile = environment instanceof PaymentsFileEnvironment ? listUrls(environment.payments) : [];
   const nested = [...ownGroups(environmentClass).keys()].flatMap((property) => listSecrets(values[property] as object));
-  return [...new Set([...nested, ...own])].filter((secret) => secret.length >= SHORTEST);
+  return [...new Set([...nested, ...own, ...ofFile.flatMap(secretsIn)])].filter((secret) => secret.length >= SHORTEST);
+}
+
+/** The RPC servers of every chain; a process without a connection knows only how the file writes them. */
+function listUrls(payments: Payments | null): string[] {
+  const urls = payments?.chains.flatMap(({ rpc, reconcileRpc }) => [...rpc, ...reconcileRpc]) ?? [];
+  return urls.filter((url) => url.includes('://'));
 }
 
 /**

@@ -109,9 +109,12 @@ export class GatewayEnvironment implements ChecksTogether {
     if (challenge.challengeForm === 'v1-clients') {
       if (server.publicUrl === undefined)
         yield 'CHALLENGE_FORM=v1-clients needs PUBLIC_URL: x402 v1 clients only accept a URL as the resource.';
-      if (v1NetworkOf(payment.chainId) === null)
-        yield `CHALLENGE_FORM=v1-clients: x402 v1 clients have no name for chain ${payment.chainId}.`;
+      for (const chainId of new Set(this.options.map(({ chain }) => chain.id)))
+        if (v1NetworkOf(chainId) === null)
+          yield `CHALLENGE_FORM=v1-clients: x402 v1 clients have no name for chain ${chainId}.`;
     }
+    if (facilitator.facilitatorPayTo.length > 0 && this.options.length > 1)
+      yield 'FACILITATOR_PAY_TO settles without a key from FACILITATOR_MIN_BASE_UNITS on, which are base units of one token, and PAYMENTS_FILE has several: remove it, and give the servers API keys.';
     if (payment.paymentPolicy === 'receipt') {
       const need =
         "needs PAYMENT_POLICY transfer or bound: under receipt, a settlement's transaction could be presented as a second payment.";

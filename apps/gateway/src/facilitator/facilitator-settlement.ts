@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { PaymentOption } from '@tollgate/config';
 import { ProblemError, type ApiKey } from '@tollgate/http';
 import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import { sell, type Unsettled } from '@tollgate/middleware/purchase';
@@ -16,7 +17,7 @@ import {
   signedAmountOf,
   type SignedPayment,
 } from '@tollgate/protocol';
-import { type SettlementResult } from '@tollgate/transport';
+import type { SettlementResult, SignedPaymentTerms } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { PaywallCounters } from '../paywall/paywall-counters.js';
@@ -102,10 +103,10 @@ export class FacilitatorSettlement {
     request: FacilitatorRequest,
     question: SignedPaymentQuestion,
     asker: SettleAsker,
-    { option, signedPayments: payments }: JudgedOption,
+    { signedPayments: payments }: JudgedOption,
   ): Promise<SettleReply> {
     const { ledger } = this.connections;
-    const isForOther = lowerHex(question.terms.payTo) !== lowerHex(option.payTo);
+    const isForOther = !this.connections.options.list.some((judged) => isPaidTo(judged.option, question.terms));
     const parts = { ledger, payments, leaseMs: this.#leaseMs, request, question, isForOther };
     const purchase = new FacilitatorPurchase(parts, keysFor(request.requirement, asker));
     const end = await sell(purchase);
@@ -198,6 +199,11 @@ export class FacilitatorSettlement {
     this.counters.counts[outcome] += 1;
     return { response, isReplay: false };
   }
+}
+
+/** Money to an account of this seller in a token that it does not sell in is its own too. */
+function isPaidTo({ chain, payTo }: PaymentOption, terms: SignedPaymentTerms): boolean {
+  return chain.id === terms.chainId && lowerHex(payTo) === lowerHex(terms.payTo);
 }
 
 /** The API key is part of the retry key, since different callers may use the same Idempotency-Key, such as `1`. */

@@ -17,7 +17,6 @@ import {
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
-import { isTakenBy } from '../paywall/offer/sold-option.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import type { JudgedOption } from '../verifiers/judged-options.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
@@ -76,10 +75,8 @@ export class ServedTerms {
     if ('failure' in payment) return refuse(payment.failure);
     const { payload } = payment;
     if (payload.scheme !== requirement.scheme) return refuse('wrong_scheme');
-    const method = signedMethodOf(payload.payment);
-    if (!method.versions.includes(version)) return refuse('wrong_scheme');
+    if (!signedMethodOf(payload.payment).versions.includes(version)) return refuse('wrong_scheme');
     if (schemeOf(payload.payment) !== requirement.scheme) return refuse('wrong_scheme');
-    if (!isTakenBy(token.judged.option, method.transferMethod)) return refuse('wrong_scheme');
     if (payload.network !== requirement.network) return refuse('wrong_network');
     return { terms: termsFor(requirement, token), payment: payload.payment, judged: token.judged };
   }

@@ -11,7 +11,8 @@ export class SupportedKinds {
 
   constructor(@Inject(PaywallConnections) { redis, ledger, options }: PaywallConnections) {
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });
-    const chainIds = new Set(options.list.map(({ option }) => option.chain.id));
+    const settling = options.list.filter(({ option }) => option.chain.settles);
+    const chainIds = new Set(settling.map(({ option }) => option.chain.id));
     this.#relayers = [...chainIds].map((chainId) => ({
       chainId,
       lanes: new LaneDirectory({ journal, chainId, nowMs: () => ledger.nowMs() }),

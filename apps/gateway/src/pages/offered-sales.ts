@@ -2,7 +2,7 @@ import { lockOf } from '@tollgate/protocol';
 
 import type { PayOption } from '../../web/page-data.js';
 import type { PageRequest } from '../paywall/offer/html-page.js';
-import { isTakenBy, type SoldOption } from '../paywall/offer/sold-option.js';
+import type { SoldOption } from '../paywall/offer/sold-option.js';
 import type { PayTickets } from './pay-tickets.js';
 import { showRoutePrice, type SaleTerms } from './sale-terms.js';
 
@@ -13,8 +13,6 @@ export interface OfferedSale {
   readonly reference: string;
   /** For people: `0.01 USDC`. */
   readonly price: string;
-  /** Whether the payer may send the transfer itself. */
-  readonly sends: boolean;
   /** What the ids of the page's elements for it end with: nothing for the first. */
   readonly idEnd: string;
 }
@@ -35,7 +33,6 @@ export function listOfferedSales(
       sold,
       reference,
       price,
-      sends: isTakenBy(option, 'transfer'),
       idEnd: at === 0 ? '' : `-${at}`,
     };
   });
@@ -52,7 +49,7 @@ export interface PayOptionParts {
 
 /** What the page's script knows of a sale. */
 export function createPayOption(
-  { terms, sold, reference, price, sends, idEnd }: OfferedSale,
+  { terms, sold, reference, price, idEnd }: OfferedSale,
   { tickets, signedPayments, resource, base }: PayOptionParts,
 ): PayOption {
   const { option, chain, token, maxTimeoutSeconds } = terms;
@@ -77,9 +74,8 @@ export function createPayOption(
     reference,
     price,
     amountBaseUnits: priceBaseUnits.toString(),
-    ticketUrl: ticket === null || !sends ? null : `${base}/pay/${ticket}`,
+    ticketUrl: ticket === null ? null : `${base}/pay/${ticket}`,
     signs: signedPayments && sold.facts.exact !== null,
-    sends,
     idEnd,
   };
 }

@@ -24,12 +24,12 @@ const ETHER = '0x4200000000000000000000000000000000000006';
 const SHOP = PAY_TO.toLowerCase();
 const SECOND_SHOP = `0x${'5a'.repeat(20)}`;
 const PAYMENTS = `chains:
-  one: { id: 1328, network: chain-testnet, title: First chain, walletRpc: 'https://one.example', explorer: 'https://scan.example/' }
-  two: { id: 31338, network: other-testnet, coin: TWO }
+  one: { id: 1328, network: chain-testnet, relayers: '\${RELAYERS}', title: First chain, walletRpc: 'https://one.example', explorer: 'https://scan.example/' }
+  two: { id: 31338, network: other-testnet, relayers: '\${RELAYERS}', coin: TWO }
 accepts:
   usdc-one: { chain: one, token: '${USDC}', decimals: 6, symbol: USDC, payTo: '${PAY_TO}' }
   usdc-two: { chain: two, token: '${USDC}', decimals: 6, symbol: USDC, payTo: '${SECOND_SHOP}' }
-  ether-one: { chain: one, token: '${ETHER}', decimals: 18, symbol: WETH, rate: 0.00026, methods: [permit2], payTo: '${PAY_TO}' }
+  ether-one: { chain: one, token: '${ETHER}', decimals: 18, symbol: WETH, rate: 0.00026, methods: [permit2, transfer], payTo: '${PAY_TO}' }
 `;
 const BROWSER = { accept: 'text/html', 'sec-fetch-dest': 'document' };
 const PAGE_DATA = { accept: 'application/vnd.tollgate.page+json' };
@@ -85,7 +85,6 @@ describe('the page of a request that may be paid in several tokens', () => {
         price: '0.001 USDC',
         network: 'chain-testnet',
         signs: true,
-        sends: true,
       },
       {
         chain: second,
@@ -95,7 +94,6 @@ describe('the page of a request that may be paid in several tokens', () => {
         price: '0.001 USDC',
         network: 'other-testnet',
         signs: true,
-        sends: true,
       },
       {
         chain: first,
@@ -104,13 +102,12 @@ describe('the page of a request that may be paid in several tokens', () => {
         amountBaseUnits: '260000000000',
         price: '0.00000026 WETH',
         signs: true,
-        sends: false,
       },
     ]);
     expect(new Set(options.map(({ reference }) => reference)).size).toBe(3);
   });
 
-  it('says as text what each costs and how it is paid by hand, but for a token that is only paid by signature', async () => {
+  it('says as text what each costs and how it is paid by hand', async () => {
     const { body, data } = await openPage();
     expect(/<h1 id="title">(.*)<\/h1>/.exec(body)?.[1]).toBe(
       'Pay 0.001 USDC on First chain or 0.001 USDC on other-testnet or 0.00000026 WETH on First chain',
@@ -127,6 +124,7 @@ describe('the page of a request that may be paid in several tokens', () => {
     expect(byHand.map(([, id, summary]) => [id, summary])).toEqual([
       ['manual', 'Pay by hand: 0.001 USDC on First chain'],
       ['manual-1', 'Pay by hand: 0.001 USDC on other-testnet'],
+      ['manual-2', 'Pay by hand: 0.00000026 WETH on First chain'],
     ]);
     for (const [at, { reference, network, payTo }] of data.options.slice(0, 2).entries()) {
       // The calldata ends with the lock of that option's reference; the command names its network.
@@ -142,7 +140,7 @@ describe('the page of a request that may be paid in several tokens', () => {
 
   it('has a ticket for each, whose page names its token, recipient and network', async () => {
     const { options } = (await openPage()).data;
-    expect(options.map(({ ticketUrl }) => ticketUrl === null)).toEqual([false, false, true]);
+    expect(options.map(({ ticketUrl }) => ticketUrl === null)).toEqual([false, false, false]);
     const { status, body } = await send(gateway.port, { path: options[1]?.ticketUrl ?? '' });
     expect(status).toBe(200);
     for (const text of [

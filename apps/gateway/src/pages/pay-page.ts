@@ -30,7 +30,7 @@ export function renderPayPage(parts: PayPageParts, request: PageRequest): HtmlPa
   );
   const what = `${renderRequest(request)} (${escapeHtml(mimeType)})`;
   const facts = sales.map((sale) => renderFacts(sale.terms, { what, total: sale.price, idEnd: sale.idEnd }));
-  const byHand = sales.filter(({ sends }) => sends).map((sale) => renderByHand(sale, request, sales.length === 1));
+  const byHand = sales.map((sale) => renderByHand(sale, request, sales.length === 1));
   const metered = `<p class="hint">With a signature by ${methodOfScheme('upto')?.title} you pay what the answer costs. Every other way to pay costs all of it.</p>`;
   const main = `<h1 id="title">Pay ${escapeHtml(price)}</h1>
 <p>${escapeHtml(description)}</p>

@@ -29,8 +29,8 @@ import {
 const USDC = ASSET.toLowerCase();
 const ETHER = '0x4200000000000000000000000000000000000006';
 const PAYMENTS = `chains:
-  one: { id: 1328, network: chain-testnet }
-  two: { id: 31338, network: other-testnet }
+  one: { id: 1328, network: chain-testnet, relayers: '\${RELAYERS}' }
+  two: { id: 31338, network: other-testnet, relayers: '\${RELAYERS}' }
 accepts:
   usdc-one: { chain: one, token: '${USDC}', decimals: 6, symbol: USDC, payTo: '${PAY_TO}' }
   usdc-two: { chain: two, token: '${USDC}', decimals: 6, symbol: USDC, payTo: '${PAY_TO}' }
@@ -123,6 +123,26 @@ describe('a gateway with several options', () => {
     expect(body.accepts[0]?.extra.reference).toBe(referenceOf(accepts[0]));
   });
 
+  it('offers no signature on a chain without relayers, where none could be settled', async () => {
+    const file = join(folder, 'without-relayers.yaml');
+    writeFileSync(file, PAYMENTS.replace("network: other-testnet, relayers: '\${RELAYERS}'", 'network: other-testnet'));
+    const own = await startGateway(redis.url, [createRoute(() => answerJson('fine'))], {
+      PAYMENTS_FILE: file,
+      SIGNED_PAYMENTS: 'true',
+      FACILITATOR: 'true',
+    });
+    try {
+      const response = await fetch(`${own.url}/api/weather`);
+      const { accepts } = readHeader(response, 'payment-required') as unknown as PaymentRequiredV2;
+      expect(accepts.map(({ network }) => network)).toEqual(['eip155:1328', 'eip155:1328']);
+      expect(response.headers.get('www-authenticate')?.match(/Payment id=/g)).toHaveLength(2);
+      const supported = (await (await fetch(`${own.url}/facilitator/supported`)).json()) as { kinds: object[] };
+      expect(supported.kinds).not.toContainEqual(expect.objectContaining({ network: 'eip155:31338' }));
+    } finally {
+      await own.stop();
+    }
+  });
+
   it('offers a route only in what it accepts', async () => {
     const { body, accepts } = await readOffer('/two');
     expect(body.accepts).toMatchObject([{ network: 'other-testnet' }]);
@@ -179,23 +199,6 @@ describe('a gateway with several options', () => {
     expect(two.questions).toMatchObject([{ chainId: 31_338, asset: USDC }]);
     expect((await prove('chain-testnet', undefined)).status).toBe(200);
     expect(one.questions).toMatchObject([{ chainId: 1328, asset: USDC }]);
-  });
-
-  it('refuses a method that the option is not paid by', async () => {
-    const { accepts } = await readOffer();
-    const ether = accepts[2];
-    const authorization = {
-      from: PAY_TO,
-      to: PAY_TO,
-      value: '260000000000',
-      validAfter: '0',
-      validBefore: String(Math.floor(Date.now() / 1000) + 300),
-      nonce: createTxHash(),
-    };
-    const payload = { authorization, signature: `0x${'11'.repeat(65)}` };
-    const header = encodeJsonHeader({ x402Version: 2, accepted: ether, payload });
-    const response = await fetch(`${gateway.url}/api/weather`, { headers: { 'PAYMENT-SIGNATURE': header } });
-    expect(failureOf(response)).toEqual([402, 'wrong_scheme']);
   });
 
   it('offers neither token of a chain that no verifier judges, judges who paid before once it is back, and says so until then', async () => {

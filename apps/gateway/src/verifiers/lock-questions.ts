@@ -23,25 +23,29 @@ export interface LockQuestion {
   readonly clientAddress: string;
 }
 
-/** By this gateway; payers' own questions go through the same queue. */
+/** By this gateway, on one chain; payers' own questions go through the same queue. */
 const MOST_AT_ONCE = 4;
 
 /** Asks the verifiers whether transactions have paid under locks. */
 export class LockQuestions {
-  #asked = 0;
+  /** By chain. */
+  readonly #asked = new Map<number, number>();
 
   constructor(private readonly parts: LockQuestionsParts) {}
 
   /** False also where it is not known now, and while too many questions are asked. */
   async isPaid({ priceBaseUnits, txHash, option: name, ...question }: LockQuestion): Promise<boolean> {
     const judged = this.parts.options.find(({ option }) => option.name === name);
-    if (judged === undefined || this.#asked >= MOST_AT_ONCE) return false;
-    this.#asked += 1;
+    if (judged === undefined) return false;
     const { verifier, option } = judged;
+    const chainId = option.chain.id;
+    const asked = this.#asked.get(chainId) ?? 0;
+    if (asked >= MOST_AT_ONCE) return false;
+    this.#asked.set(chainId, asked + 1);
     const { verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
     const request = {
       ...question,
-      chainId: option.chain.id,
+      chainId,
       asset: option.asset,
       payTo: option.payTo,
       deadlineMs: nowMs() + timeoutMs,
@@ -55,7 +59,7 @@ export class LockQuestions {
     } catch {
       return false;
     } finally {
-      this.#asked -= 1;
+      this.#asked.set(chainId, (this.#asked.get(chainId) ?? 1) - 1);
     }
   }
 }

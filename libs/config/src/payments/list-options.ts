@@ -28,7 +28,7 @@ export function listOptions(environments: PaymentsEnvironments): readonly Paymen
     coin: pages?.nativeSymbol ?? DEFAULT_COIN,
     walletRpc: pages?.walletRpcUrl ?? null,
   };
-  const connection = { explorer: explorer?.explorerUrl ?? null, rpc: rpc?.rpcUrl ?? [], relayers: null };
+  const connection = { explorer: explorer?.explorerUrl ?? null, rpc: rpc?.rpcUrl ?? [], relayers: null, settles: true };
   const token = { asset: payment.assetAddress, symbol, decimals, domainName, domainVersion: payment.assetVersion };
   const compared = { reconcileRpc: reconcile?.reconcileRpcUrl ?? [], reconcileConfirmations: null };
   const chain = { name, id, network, confirmations, ...shown, ...connection, ...compared };

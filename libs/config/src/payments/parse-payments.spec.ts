@@ -179,6 +179,11 @@ accepts:
     ['a negative rate', ['rate: -1'], 'accepts.one.rate (line 8): must be a decimal number above 0 such as 0.00026.'],
     ['a rate that is no number', ['rate: 1e3x'], /^accepts\.one\.rate \(line 8\): must be a decimal number/],
     ['an unknown method', ['methods: [permit3]'], 'accepts.one.methods (line 8): may be transfer, eip3009, permit2.'],
+    [
+      'no transfer',
+      ['methods: [permit2]'],
+      'accepts.one.methods (line 8): must list transfer: the documented challenge asks for one.',
+    ],
     ['no method', ['methods: []'], 'accepts.one.methods (line 8): must list at least one method.'],
     ['an unknown key', ['decimal: 6'], 'accepts.one.decimal (line 8): is unknown; did you mean "decimals"?'],
   ] as [string, string[], string | RegExp][])('is refused for %s', (_what, lines, problem) => {

@@ -50,6 +50,8 @@ function readChains(section: Section, problems: FileProblem[]): Map<string, Paym
   const chains = new Map<string, PaymentChain | null>();
   for (const [name, entry] of Object.entries(section)) {
     const place = ['chains', name];
+    if (!NAME.test(name))
+      problems.push({ place, message: 'has a name that is not lower-case letters, digits, dots and hyphens' });
     const chain = readChain(name, entry ?? {}, place, problems);
     const others = [...chains.values()].filter((other) => other !== null);
     const same = others.find((other) => other.id === chain?.id);
@@ -100,8 +102,12 @@ function readChain(name: string, entry: unknown, place: Place, problems: FilePro
     reconcileRpc: listOf(reconcileRpc),
     reconcileConfirmations: reconcileConfirmations ?? null,
     relayers: relayers ?? null,
+    settles: relayers !== undefined,
   };
 }
+
+/** As of wallets, whose names may hold it. */
+const NAME = /^[a-z0-9][a-z0-9.-]{0,62}$/;
 
 interface OptionContext {
   readonly named: ReadonlyMap<string, PaymentChain | null>;
@@ -131,6 +137,10 @@ function readOption(
   const written = faulty.has('payTo') ? [] : listOf(description.payTo);
   const recipients = written.flatMap((text) => readAddress(text, at, env, problems) ?? []);
   if (new Set(recipients).size < recipients.length) problems.push({ place: at, message: 'lists an account twice' });
+  if (!faulty.has('methods') && description.methods?.includes('transfer') === false) {
+    const message = 'must list transfer: the documented challenge asks for one';
+    problems.push({ place: [...place, 'methods'], message });
+  }
   if (chain === undefined || chain === null || faulty.has('token')) return [];
   const token = readToken(parsed, chain, env, problems);
   if (token === null || problems.length > before) return [];

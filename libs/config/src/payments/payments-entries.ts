@@ -38,6 +38,7 @@ export class ChainEntry {
   @IsOptional()
   @IsInt({ message: 'id must be a whole number' })
   @Min(1, { message: 'id must be at least $constraint1' })
+  @Max(281_474_976_710_655, { message: 'id must be at most $constraint1' })
   id?: number;
 
   @IsOptional()

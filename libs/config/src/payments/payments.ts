@@ -24,6 +24,8 @@ export interface PaymentChain {
   readonly reconcileConfirmations: number | null;
   /** As in the file. */
   readonly relayers: string | null;
+  /** False where no relayer is named, so that no signed payment could be settled. */
+  readonly settles: boolean;
 }
 
 /** What a seller accepts: a token on a chain, paid to an account. */
@@ -43,7 +45,7 @@ export interface PaymentOption {
   readonly payTo: Hex;
   /** Tokens for each unit of a price, as a decimal number. */
   readonly rate: string;
-  /** `transfer`, and the `assetTransferMethod` of signed ones; null: those that the settings allow. */
+  /** How it is offered: `transfer`, and the `assetTransferMethod` of signed ones; null: as the settings allow. */
   readonly methods: readonly string[] | null;
 }
 

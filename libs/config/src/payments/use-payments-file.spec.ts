@@ -7,6 +7,7 @@ import { IsOptional } from 'class-validator';
 import { AcceptanceEnvironment } from '../acceptance.environment.js';
 import { describeSettings } from '../compare-settings.js';
 import { ConfigurationError } from '../configuration-error.js';
+import { listSecrets } from '../list-secrets.js';
 import { PaymentEnvironment } from '../payment.environment.js';
 import { readEnvironment } from '../read-environment.js';
 import { RedisEnvironment } from '../redis.environment.js';
@@ -156,6 +157,16 @@ accepts:
       expect(payment.payments?.options.map(({ name }) => name)).toEqual(['usdc-base']);
       const first = readEnvironment(VerifierOfOneChain, { PAYMENTS_FILE: both, SEI_RPC });
       expect([first.payment.chainId, first.acceptance.confirmations]).toEqual([1329, 2]);
+    });
+
+    it('keeps the keys in the URLs of every chain out of logs and errors', () => {
+      const key = 'a-key-of-more-than-16-characters';
+      const env = { PAYMENTS_FILE: both, SEI_RPC, BASE_RPC: `https://base.example/v2/${key}` };
+      expect(listSecrets(readEnvironment(Verifier, env))).toContain(key);
+      const problems = problemsOf({ ...env, BASE_RPC: `https://two words/${key}` }, Verifier);
+      expect(problems).toEqual([
+        `PAYMENTS_FILE ${both}: chains.base.rpc: entry 1 is not an http:// or https:// URL (its value is not shown).`,
+      ]);
     });
 
     it('is refused for a chain that no option has, and for a chain without a file', () => {

@@ -2,6 +2,7 @@ import { ConfigurationError } from '../configuration-error.js';
 import { expandVariables, VariableError } from '../files/expand-variables.js';
 import { hintAt } from '../files/parse-entry.js';
 import { readTextFile } from '../files/read-setting-file.js';
+import { findUrlProblems } from '../rpc.environment.js';
 import { parsePayments } from './parse-payments.js';
 import type { PaymentChain, PaymentOption, Payments } from './payments.js';
 
@@ -91,16 +92,19 @@ function ofChain({ chains, options }: Payments, name: string): Payments {
 /** With the URLs of the chains' RPC servers. @param isCompared whether this process compares the book with the chains */
 function withRpc({ chains, options }: Payments, env: Env, isCompared: boolean): Payments {
   const problems: string[] = [];
-  const expandAll = (place: string, urls: readonly string[]): string[] =>
-    urls.flatMap((url) => {
+  const expandAll = (place: string, texts: readonly string[]): string[] => {
+    const urls = texts.flatMap((text) => {
       try {
-        return expand(place, url, env);
+        return expand(place, text, env).split(/\s*,\s*/);
       } catch (error) {
         if (!(error instanceof ConfigurationError)) throw error;
         problems.push(...error.problems);
         return [];
       }
     });
+    problems.push(...findUrlProblems(`chains.${place}`, urls));
+    return urls;
+  };
   const connected = new Map(
     chains.map((chain) => {
       const { name, reconcileRpc } = chain;

@@ -2,11 +2,13 @@ import type { PaymentOption } from '@tollgate/config';
 import { formatTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import { UpstreamError } from '../route/paid-route.js';
-import { toBaseUnits } from '../route/price-of.js';
+import { toBaseUnits, toWholeBaseUnits } from '../route/price-of.js';
 
 interface MeteredTerms {
   readonly maximumBaseUnits: bigint;
   readonly option: Pick<PaymentOption, 'decimals' | 'rate'>;
+  /** The resource does not know in which of them it is paid. */
+  readonly hasSeveralOptions: boolean;
 }
 
 /**
@@ -14,20 +16,20 @@ interface MeteredTerms {
  * charged at the maximum, so that one which forgets it sells at its price.
  * @throws UpstreamError `mischarged` for a charge that is no such number or exceeds the maximum
  */
-export function parseCharge(text: string | undefined, { maximumBaseUnits, option }: MeteredTerms): bigint {
+export function parseCharge(text: string | undefined, { maximumBaseUnits, ...terms }: MeteredTerms): bigint {
   if (text === undefined) return maximumBaseUnits;
-  const charge = readAmount(text, option);
+  const charge = readAmount(text, terms);
   if (charge <= maximumBaseUnits) return charge;
-  const maximum = formatTokenAmount(maximumBaseUnits, option.decimals);
+  const maximum = formatTokenAmount(maximumBaseUnits, terms.option.decimals);
   throw new UpstreamError(
     'mischarged',
     `The resource charged ${text.trim()}, which exceeds the agreed maximum of ${maximum}.`,
   );
 }
 
-function readAmount(text: string, option: MeteredTerms['option']): bigint {
+function readAmount(text: string, { option, hasSeveralOptions }: Omit<MeteredTerms, 'maximumBaseUnits'>): bigint {
   try {
-    return toBaseUnits(text.trim(), option);
+    return (hasSeveralOptions ? toWholeBaseUnits : toBaseUnits)(text.trim(), option);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     throw new UpstreamError('mischarged', `The resource reported a charge that cannot be read: ${error.message}`, {

@@ -126,9 +126,11 @@ export class GatewayClaimedPurchase implements ClaimedPurchase<ProducedAnswer, O
 
   /** @throws UpstreamError `mischarged` */
   amountOf(produced: ProducedAnswer | null): bigint {
-    const { priceBaseUnits } = this.order.purchase;
+    const { priceBaseUnits, endpoint } = this.order.purchase;
     if (!this.#isMetered) return priceBaseUnits;
-    return parseCharge(produced?.charge, { maximumBaseUnits: priceBaseUnits, option: this.parts.option });
+    const hasSeveralOptions = endpoint.options.length > 1;
+    const { option } = this.parts;
+    return parseCharge(produced?.charge, { maximumBaseUnits: priceBaseUnits, option, hasSeveralOptions });
   }
 
   /** A metered amount is fixed before it is submitted: a retry settles the same one. */

@@ -66,7 +66,7 @@ export class SoldOption {
     this.#literalStart = path.literal === null ? null : this.#renderStart(path.literal);
     const { id: chainId } = chain;
     const token = { chainId, asset, assetName: domainName, assetVersion, assetDecimals: option.decimals, payTo };
-    const takesTransactions = settings.takesTransactions && isTakenBy(option, 'transfer');
+    const { takesTransactions } = settings;
     this.#offered = { ...token, priceBaseUnits, takesTransactions, exact: null, relayer: null };
     this.#chargeRequests = new Set(listChargeRequests(this.#offered, priceBaseUnits));
   }
@@ -82,7 +82,7 @@ export class SoldOption {
     const { option, agreement, relayer: available } = this.judged;
     if (!agreement.isFresh()) return null;
     const exact = exactMethodOf(option, agreement.takesAuthorizations);
-    const relayer = this.parts.route.isMetered === true && isTakenBy(option, 'permit2') ? available.address : null;
+    const relayer = this.parts.route.isMetered === true && isOffered(option, 'permit2') ? available.address : null;
     if (this.#offered.exact !== exact || this.#offered.relayer !== relayer)
       this.#offered = { ...this.#offered, exact, relayer };
     return this.#offered;
@@ -114,13 +114,14 @@ export class SoldOption {
   }
 }
 
-/** Whether an option may be paid by a method. */
-export function isTakenBy({ methods }: Pick<PaymentOption, 'methods'>, method: string): boolean {
+/** Whether a signed method is offered; what is presented is judged in any case. */
+function isOffered({ methods }: Pick<PaymentOption, 'methods'>, method: string): boolean {
   return methods === null || methods.includes(method);
 }
 
 /** A permit needs an allowance, so it is only asked for where the seller names it and no authorization is taken. */
 function exactMethodOf(option: PaymentOption, takesAuthorizations: boolean): OfferedFacts['exact'] {
-  if (takesAuthorizations && isTakenBy(option, 'eip3009')) return 'eip3009';
+  if (!option.chain.settles) return null;
+  if (takesAuthorizations && isOffered(option, 'eip3009')) return 'eip3009';
   return option.methods?.includes('permit2') === true ? 'permit2' : null;
 }

@@ -1,4 +1,3 @@
-import type { PaymentOption } from '@tollgate/config';
 import { ProblemError } from '@tollgate/http';
 import { hashRetryKey } from '@tollgate/ledger';
 import {
@@ -22,7 +21,6 @@ import {
   type PaymentProof,
   recipientOf,
   signedAmountOf,
-  signedMethodOf,
 } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 
@@ -30,7 +28,7 @@ import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
-import { isTakenBy, type SoldOption } from '../offer/sold-option.js';
+import type { SoldOption } from '../offer/sold-option.js';
 import type { SentPath } from '../route/paid-path.js';
 import { agreedPriceOf } from './agreed-price.js';
 import type { PaymentHeader } from './find-payment-header.js';
@@ -180,9 +178,15 @@ function authenticate(
   return { sold, reference: null };
 }
 
+const rank = ({ judged }: SoldOption): number => (judged.agreement.isFresh() ? 0 : 1);
+
 /** The options that a payment may be made in, by what it says beside its reference. An MPP challenge may be of any. */
 function findMeant({ form, network, accepted }: ParsedPayment, options: readonly SoldOption[]): readonly SoldOption[] {
-  if (form === 'documented' || form === 'v1') return options.filter(({ networks }) => networks.includes(network ?? ''));
+  if (form === 'documented' || form === 'v1') {
+    const onNetwork = options.filter(({ networks }) => networks.includes(network ?? ''));
+    // The body of a 402 offers the first that can be judged.
+    return onNetwork.length === 1 ? onNetwork : [...onNetwork].sort((one, other) => rank(one) - rank(other));
+  }
   if (accepted === undefined) return options;
   const named = options.filter(({ judged: { option } }) => {
     return accepted.network === caip2Of(option.chain.id) && accepted.asset === lowerHex(option.asset);
@@ -203,7 +207,6 @@ function assertOffered(
 ): void {
   const { option } = sold.judged;
   const { asset, payTo } = option;
-  assertMethod(option, instrument);
   const scheme = isMetered(instrument) ? 'upto' : 'exact';
   if (scheme === 'upto' && !(isMeteredRoute && form === 'v2')) {
     throw new PaymentError('wrong_scheme', 'This route has a fixed price and does not accept the scheme "upto".');
@@ -221,12 +224,6 @@ function assertOffered(
     payTo: isSignedPayTo ? accepted.payTo : payTo,
     amountBaseUnits: isSignedAmount ? accepted.amountBaseUnits : priceBaseUnits.toString(),
   });
-}
-
-function assertMethod(option: PaymentOption, instrument: Instrument): void {
-  const method = instrument.kind === 'transaction' ? 'transfer' : signedMethodOf(instrument).transferMethod;
-  if (isTakenBy(option, method)) return;
-  throw new PaymentError('wrong_scheme', `The option ${option.name} is not paid by the method "${method}".`);
 }
 
 /**

@@ -35,13 +35,21 @@ export class SignerUnknownError extends Error {
 export class Signers {
   constructor(private readonly parts: SignersParts) {}
 
-  /** @throws SignerUnknownError */
-  async hasSigned(message: string, { address, signature, network }: SignIn, asker: SignerAsker): Promise<boolean> {
+  /**
+   * Who has signed: the account of that address, the contract that it is on the named chain, or neither.
+   *
+   * @throws SignerUnknownError
+   */
+  async findSigner(
+    message: string,
+    { address, signature, network }: SignIn,
+    asker: SignerAsker,
+  ): Promise<'account' | 'contract' | null> {
     const hash = hashMessage(message);
-    if (recoverAccount(hash, signature) === address.toLowerCase()) return true;
+    if (recoverAccount(hash, signature) === address.toLowerCase()) return 'account';
     const verdict = await this.#ask(network, { hash, signature, signer: address, ...asker });
     if (verdict.outcome === 'unavailable') throw new SignerUnknownError(verdict.reason);
-    return verdict.outcome === 'signed';
+    return verdict.outcome === 'signed' ? 'contract' : null;
   }
 
   async #ask(

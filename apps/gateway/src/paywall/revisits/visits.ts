@@ -49,7 +49,7 @@ const FIELD = SIGN_IN_WITH_X.toLowerCase();
 export interface VisitsParts {
   readonly revisits: Revisits;
   readonly ledger: Pick<Ledger, 'isClosed'>;
-  readonly signers: Pick<Signers, 'hasSigned'>;
+  readonly signers: Pick<Signers, 'findSigner'>;
   readonly nonces: SignInNonces;
   readonly reportFailure: (error: unknown, visit: Visit, requestId: string) => void;
 }
@@ -116,13 +116,16 @@ export class Visits {
     const { revisits, ledger, signers } = this.parts;
     const payments = await revisits.findPayments(signIn.address, fingerprint);
     // A refund takes the right to come back with it.
-    const closed = payments.map(async (payment) => {
-      const id = readPaymentName(payment);
-      return id === null || (await ledger.isClosed(id));
-    });
-    if ((await Promise.all(closed)).every(Boolean)) return 'not_paid';
+    const ids = payments.flatMap((payment) => readPaymentName(payment) ?? []);
+    const closed = await Promise.all(ids.map((id) => ledger.isClosed(id)));
+    const valid = ids.filter((_, index) => !closed[index]);
+    if (valid.length === 0) return 'not_paid';
     const message = createSignInMessage(asked, signIn.address);
-    if (!(await signers.hasSigned(message, signIn, asker))) return 'signature_invalid';
+    const signer = await signers.findSigner(message, signIn, asker);
+    if (signer === null) return 'signature_invalid';
+    // An address may be another's contract on another chain.
+    const isPayer = signer === 'account' || valid.some(({ chainId }) => caip2Of(chainId) === signIn.network);
+    if (!isPayer) return 'not_paid';
     return (await revisits.takeNonce(signIn.nonce)) ? null : 'nonce_used';
   }
 }

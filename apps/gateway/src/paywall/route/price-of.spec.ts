@@ -1,4 +1,4 @@
-import { priceOf, toBaseUnits } from './price-of.js';
+import { priceOf, toBaseUnits, toWholeBaseUnits } from './price-of.js';
 
 describe('the price of a route in an option', () => {
   it.each([
@@ -10,6 +10,16 @@ describe('the price of a route in an option', () => {
     ['0.000001', 12, '999999999999999999.5', 999_999_999_999_999_999_500_000n],
   ])('%s with %i decimals at the rate %s is %s base units', (price, decimals, rate, expected) => {
     expect(priceOf({ price }, { decimals, rate })).toBe(expected);
+  });
+
+  it.each([
+    ['0.001234', 6, '0.92', 1_135n],
+    ['0.009', 2, '1', 0n],
+    ['0.019', 2, '1', 1n],
+    ['7', 0, '0.5', 3n],
+    ['0.5', 6, '1', 500_000n],
+  ])('charges %s with %i decimals at the rate %s as %s base units', (amount, decimals, rate, expected) => {
+    expect(toWholeBaseUnits(amount, { decimals, rate })).toBe(expected);
   });
 
   it.each([

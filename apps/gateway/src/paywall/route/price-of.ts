@@ -3,6 +3,9 @@ import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import type { PaidRoute } from './paid-route.js';
 
+/** As many as a reference holds. */
+const MOST_BASE_UNITS = 2n ** 128n - 1n;
+
 type Rated = Pick<PaymentOption, 'decimals' | 'rate'>;
 
 /**
@@ -24,7 +27,9 @@ export function findPriceProblems(price: string, options: readonly PaymentOption
   const problems = options.flatMap((option) => {
     const where = option.rate === '1' ? '' : ` (${option.name} has the rate ${option.rate})`;
     try {
-      if (priceOf({ price }, option) > 0n) return [];
+      const amount = priceOf({ price }, option);
+      if (amount > MOST_BASE_UNITS) return [`is more than 2^128 - 1 base units${where}`];
+      if (amount > 0n) return [];
       return ['is 0: every price must be above 0. Serve free resources beside the gateway, not through it'];
     } catch (error) {
       if (!(error instanceof PaymentError)) throw error;
@@ -32,6 +37,15 @@ export function findPriceProblems(price: string, options: readonly PaymentOption
     }
   });
   return [...new Set(problems)];
+}
+
+/** The same of a charge, which need not be a whole number of base units in each of several options: rounded down. */
+export function toWholeBaseUnits(amount: string, option: Rated): bigint {
+  const [whole = '', fraction = ''] = multiply(amount, option.rate).split('.');
+  return parseTokenAmount(
+    fraction === '' ? whole : `${whole}.${fraction.slice(0, option.decimals) || '0'}`,
+    option.decimals,
+  );
 }
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
