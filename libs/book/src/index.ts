@@ -53,12 +53,7 @@ export {
 } from './reconcile/chain-scope.js';
 export { storeDifferences, sumDifferences, type Difference, type ListedDifference } from './reconcile/differences.js';
 export { readLostTransfers, readOpenQuestions, type OpenQuestions } from './reconcile/open-questions.js';
-export {
-  comparedScope,
-  readReconciliation,
-  reconciliation,
-  type Reconciliation,
-} from './reconcile/read-reconciliation.js';
+export { comparedScope, readReconciliation, reconciliation } from './reconcile/read-reconciliation.js';
 export { readLeastUnclaimed } from './reconcile/read-least-unclaimed.js';
 export * from './reconcile/senders.js';
 export {
