@@ -48,10 +48,14 @@ describe('a verifier of two tokens on one chain', () => {
     return [response.status, details['settings']];
   };
 
-  it('claims a transfer of either token, each at its own price and recipient', async () => {
-    for (const option of [usdc, wdev]) {
+  it('claims a transfer of either token, each at its own price and recipients', async () => {
+    const branch = fixture.option('branch');
+    for (const [option, other] of [
+      [usdc, wdev],
+      [wdev, usdc],
+      [branch, wdev],
+    ] as const) {
       const txHash = await transfer(option);
-      const other = option === usdc ? wdev : usdc;
       expect(await fixture.askByHash(other, txHash)).toEqual({ outcome: 'refused', failure: 'transfer_missing' });
       expect(await fixture.askByHash(option, txHash)).toMatchObject({
         outcome: 'claimed',

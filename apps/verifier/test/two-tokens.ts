@@ -91,7 +91,7 @@ export class TwoTokens {
 accepts:
   elsewhere: { chain: elsewhere, token: '${asset}', decimals: 6, payTo: '${payTo}' }
   usdc: { chain: devnet, token: '${asset}', symbol: USDC, version: '2', decimals: ${decimals.usdc}, payTo: '${payTo}' }
-  wdev: { chain: devnet, token: '${this.wdev}', symbol: WDEV, decimals: ${decimals.wdev}, rate: '0.0004', methods: [transfer, permit2], payTo: '${this.vault}' }
+  wdev: { chain: devnet, token: '${this.wdev}', symbol: WDEV, decimals: ${decimals.wdev}, rate: '0.0004', methods: [transfer, permit2], payTo: ['${this.vault}', '${this.branch}'] }
 `,
     );
     return {
@@ -115,10 +115,15 @@ accepts:
     return lowerHex(accountOf(this.chain, 8).address);
   }
 
+  /** A further recipient of `wdev`. */
+  get branch(): Hex {
+    return lowerHex(accountOf(this.chain, 7).address);
+  }
+
   /** What a matching gateway asks by, of the option with this name. */
-  option(name: 'usdc' | 'wdev', env = this.describe()): AskedOption {
+  option(name: 'usdc' | 'wdev' | 'branch', env = this.describe()): AskedOption {
     const { payment, rules, signedPayments, redis, options } = readEnvironment(VerifierEnvironment, env);
-    const option = options.find((one) => one.name === name);
+    const option = options.find((one) => one.name === (name === 'branch' ? `wdev ${this.branch}` : name));
     if (option === undefined) throw new Error(`the verifier has no option ${name}`);
     const settings = describeSettings({ payment, acceptance: rules, signedPayments, redis }, option);
     const { asset, payTo, domainName: assetName, domainVersion: assetVersion } = option;

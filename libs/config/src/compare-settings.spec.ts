@@ -1,7 +1,7 @@
 import { AcceptanceEnvironment } from './acceptance.environment.js';
 import { describeSettings, findDifferences } from './compare-settings.js';
 import { PaymentEnvironment } from './payment.environment.js';
-import { listOptions } from './payments/payments.js';
+import { listOptions } from './payments/list-options.js';
 import { listSettings, readEnvironment } from './read-environment.js';
 import { RedisEnvironment } from './redis.environment.js';
 import { SettingGroup } from './setting.js';

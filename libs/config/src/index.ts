@@ -5,13 +5,10 @@ export { ConfigurationError } from './configuration-error.js';
 export { listSecrets } from './list-secrets.js';
 export { openWhenUp } from './open-when-up.js';
 export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './process.environment.js';
-export {
-  OwnChainEnvironment,
-  PaymentEnvironment,
-  PaymentsFileEnvironment,
-  type PaymentPolicy,
-} from './payment.environment.js';
-export { listOptions, type PaymentChain, type PaymentOption, type Payments } from './payments/payments.js';
+export { PaymentEnvironment, type PaymentPolicy } from './payment.environment.js';
+export { listOptions } from './payments/list-options.js';
+export { OwnChainEnvironment, PaymentsFileEnvironment } from './payments/payments-file.environment.js';
+export type { PaymentChain, PaymentOption, Payments } from './payments/payments.js';
 export { usePaymentsFile } from './payments/use-payments-file.js';
 export { ProxyEnvironment } from './proxy.environment.js';
 export * from './read-environment.js';

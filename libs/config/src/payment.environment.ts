@@ -1,7 +1,7 @@
 import { lowerHex } from '@tollgate/protocol';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 
-import type { Payments } from './payments/payments.js';
+import { PaymentsFileEnvironment } from './payments/payments-file.environment.js';
 import type { ChecksTogether } from './read-environment.js';
 import { IsIntIn, Setting } from './setting.js';
 import type { SignedAsset } from './signed-payments.environment.js';
@@ -11,30 +11,6 @@ export type PaymentPolicy = (typeof PAYMENT_POLICIES)[number];
 
 const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
 const addressMessage = '$property must be 0x and 40 hexadecimal digits, and not the zero address';
-
-/** Chain and token by their names, for every process that needs one of the settings that it stands for. */
-export class PaymentsFileEnvironment {
-  @Setting({
-    help: 'YAML or JSON file of the chains and tokens that payments are made in, by their names. It stands for NETWORK, CHAIN_ID, ASSET_*, PAY_TO, CONFIRMATIONS, EXPLORER_URL, RPC_URL, RECONCILE_RPC_URL, RELAYER_PRIVATE_KEYS and FACILITATOR_ASSETS. The same file for every process.',
-    example: 'payments.yaml',
-  })
-  @IsOptional()
-  readonly paymentsFile?: string;
-
-  /** What that file says; null without one. */
-  payments: Payments | null = null;
-}
-
-/** For a process that serves one chain of `PAYMENTS_FILE`. */
-export class OwnChainEnvironment {
-  @Setting({
-    name: 'CHAIN',
-    help: 'The chain of PAYMENTS_FILE that this process serves, by its name there; without it, the chain of the first option.',
-    example: 'base',
-  })
-  @IsOptional()
-  readonly ownChain?: string;
-}
 
 /** Which token is paid, to which account, on which chain. Gateways and verifiers need the same values. */
 export class PaymentEnvironment extends PaymentsFileEnvironment implements ChecksTogether {

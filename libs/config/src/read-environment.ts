@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 
 import { ConfigurationError } from './configuration-error.js';
-import { PaymentsFileEnvironment } from './payment.environment.js';
+import { PaymentsFileEnvironment } from './payments/payments-file.environment.js';
 import type { Payments } from './payments/payments.js';
 import { usePaymentsFile } from './payments/use-payments-file.js';
 import { ownGroups, ownSettings, type EnvironmentClass, type SettingDescription } from './setting.js';

@@ -19,8 +19,8 @@ export const VARIABLE_NAMES: OptionNames = {
 };
 
 /** The names that an option has in `PAYMENTS_FILE`. */
-export function nameInFile({ name, chain }: PaymentOption): OptionNames {
-  const place = `accepts.${name}`;
+export function nameInFile({ name, entry, chain }: PaymentOption): OptionNames {
+  const place = `accepts.${entry}`;
   return {
     option: name,
     decimals: `${place}.decimals`,

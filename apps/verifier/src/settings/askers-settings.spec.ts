@@ -73,12 +73,18 @@ describe("gateways' settings, compared by a verifier", () => {
     const usdc: OwnSettings = { option: option('usdc'), name: 'usdc', text: textOf('0xa') };
     const weth: OwnSettings = { option: option('weth'), name: 'weth', text: textOf('0xb', { PAY_TO: 'vault' }) };
 
+    const branch: OwnSettings = {
+      option: option('weth 0xd'),
+      name: 'weth 0xd',
+      text: textOf('0xb', { PAY_TO: 'branch' }),
+    };
+
     beforeEach(() => {
-      askers = new AskersSettings({ own: [usdc, weth], registry: new Registry(), nowMs: () => nowMs });
+      askers = new AskersSettings({ own: [usdc, weth, branch], registry: new Registry(), nowMs: () => nowMs });
     });
 
     it('agree for the option that they are the settings of', () => {
-      expect([ask(usdc.text), ask(weth.text)]).toEqual([usdc.option, weth.option]);
+      expect([usdc, weth, branch].map(({ text }) => ask(text))).toEqual([usdc, weth, branch].map((own) => own.option));
       expect(askers.differences).toEqual([]);
     });
 
@@ -97,9 +103,10 @@ describe("gateways' settings, compared by a verifier", () => {
 
     it.each([
       ['for a token of no option', textOf('0xc', { PAY_TO: 'vault' }), 'weth'],
+      ['for a further account of a token', textOf('0xb', { PAY_TO: 'branch', CONFIRMATIONS: '9' }), 'weth 0xd'],
       ['for a token of another chain', textOf('0xa', { CHAIN_ID: '2' }), 'usdc'],
     ])('are compared with the option that differs least %s', (_, asked, name) => {
-      const nearest = [usdc, weth].find((own) => own.name === name);
+      const nearest = [usdc, weth, branch].find((own) => own.name === name);
       expect(ask(asked)).toEqual({ outcome: 'unavailable', reason: 'settings_differ', settings: nearest?.text });
     });
   });

@@ -91,7 +91,7 @@ export class AskersSettings {
     return other;
   }
 
-  /** With the option of the same token; for a token that none has, with the option that differs least. */
+  /** With the option of the same token that differs least; for a token that none has, with any that does. */
   #compare(asked: string): Pick<OtherSettings, 'own' | 'differences'> {
     const compared = this.options.own.map((own) => ({
       own,
@@ -99,9 +99,9 @@ export class AskersSettings {
     }));
     const isOfToken = ({ differences }: (typeof compared)[number]): boolean =>
       !differences.some(({ setting }) => TOKEN_SETTINGS.has(setting));
-    return (
-      compared.find(isOfToken) ??
-      compared.reduce((least, one) => (one.differences.length < least.differences.length ? one : least))
+    const ofToken = compared.filter(isOfToken);
+    return (ofToken.length > 0 ? ofToken : compared).reduce((least, one) =>
+      one.differences.length < least.differences.length ? one : least,
     );
   }
 

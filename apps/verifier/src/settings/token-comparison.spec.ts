@@ -10,7 +10,16 @@ import { TokenComparison } from './token-comparison.js';
 const CHAIN_ID = 1328;
 const optionOf = (name: string, asset: Hex, decimals: number, changes: Partial<PaymentOption> = {}): PaymentOption =>
   ({
-    ...{ name, asset, decimals, domainName: name, domainVersion: '1', methods: null, chain: { name: 'devnet' } },
+    ...{
+      name,
+      entry: name,
+      asset,
+      decimals,
+      domainName: name,
+      domainVersion: '1',
+      methods: null,
+      chain: { name: 'devnet' },
+    },
     ...changes,
   }) as PaymentOption;
 const usdc = optionOf('usdc', `0x${'11'.repeat(20)}`, 6);
@@ -107,6 +116,15 @@ describe('the tokens of a chain, compared with the settings', () => {
     expect(tokens.unready).toEqual([]);
     expect(logs.mock.calls).toEqual([[expect.stringContaining(`questions about ${weth.asset} are answered again`)]]);
     tokens.onApplicationShutdown();
+  });
+
+  it('compare a token once, however many accounts it is paid to', async () => {
+    const branch = { ...weth, name: 'weth 0xd' };
+    decimals.set(weth.asset, 8n);
+    const tokens = create([weth, branch]);
+    await tokens.compare();
+    expect([weth, branch].map((option) => tokens.findFault(option))).toEqual([UNREADY, UNREADY]);
+    expect(tokens.unready).toHaveLength(1);
   });
 
   it('make the process unready with its last option', async () => {

@@ -29,6 +29,8 @@ const RETRY_AFTER_MS = 10_000;
  */
 export class TokenComparison implements OnApplicationShutdown {
   readonly #logger = new Logger('Settings');
+  /** One option for each token: several recipients of it are options of their own. */
+  readonly #tokens: readonly PaymentOption[];
   /** As the tokens told last, by address; null for a token without `decimals()`, which counts as equal. */
   readonly #decimals = new Map<Hex, bigint | null>();
   #misnamed: readonly MisnamedToken[] | null = null;
@@ -36,7 +38,9 @@ export class TokenComparison implements OnApplicationShutdown {
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(private readonly options: TokenComparisonOptions) {}
+  constructor(private readonly options: TokenComparisonOptions) {
+    this.#tokens = [...new Map(options.options.map((option) => [option.asset, option])).values()];
+  }
 
   /**
    * Compares now, and from then on every minute; without the chain, as soon as it is there.
@@ -74,21 +78,20 @@ export class TokenComparison implements OnApplicationShutdown {
 
   /** @throws Error while no option can be judged */
   assertReady(): void {
-    const { options } = this.options;
-    if (options.some((option) => this.#decimals.has(option.asset) && this.#otherDecimalsOf(option) === null)) return;
+    if (this.#tokens.some((token) => this.#decimals.has(token.asset) && this.#otherDecimalsOf(token) === null)) return;
     throw new Error(this.unready.join(' ') || 'no token has told its decimals yet');
   }
 
-  /** For the body of the readiness: one sentence for each option that is not judged. */
+  /** For the body of the readiness: one sentence for each token that nothing is judged in. */
   get unready(): string[] {
-    return this.options.options.flatMap((option) => this.#describeUnready(option) ?? []);
+    return this.#tokens.flatMap((token) => this.#describeUnready(token) ?? []);
   }
 
   /** For the body of the readiness: one sentence for each token that is named wrongly. */
   get misnamed(): string[] {
-    const { options, nameOption } = this.options;
+    const { nameOption } = this.options;
     return (this.#misnamed ?? []).flatMap((token) => {
-      const option = options.find(({ asset }) => asset === token.asset);
+      const option = this.#tokens.find(({ asset }) => asset === token.asset);
       // Nobody signs under the domain of an option that is paid by other methods alone.
       if (option?.methods?.includes('eip3009') === false) return [];
       return describeMisnamed(token, option === undefined ? VARIABLE_NAMES : nameOption(option));
@@ -96,19 +99,19 @@ export class TokenComparison implements OnApplicationShutdown {
   }
 
   async #read(): Promise<void> {
-    const { options, assets, chain, nowMs } = this.options;
+    const { assets, chain, nowMs } = this.options;
     const deadlineMs = nowMs() + ANSWERS_WITHIN_MS;
     const compareDomains = async (): Promise<void> => void (this.#misnamed = await assets.compare(chain, deadlineMs));
     const readDecimals = async ({ asset }: PaymentOption): Promise<void> =>
       void this.#decimals.set(asset, await chain.readDecimals(asset, deadlineMs));
-    const read = await Promise.allSettled([compareDomains(), ...options.map(readDecimals)]);
+    const read = await Promise.allSettled([compareDomains(), ...this.#tokens.map(readDecimals)]);
     for (const one of read)
       if (one.status === 'rejected' && !(one.reason instanceof ChainUnavailableError)) this.#logger.error(one.reason);
   }
 
   #compareLater(): void {
     if (this.#isStopped) return;
-    const isTold = this.#misnamed !== null && this.options.options.every(({ asset }) => this.#decimals.has(asset));
+    const isTold = this.#misnamed !== null && this.#tokens.every(({ asset }) => this.#decimals.has(asset));
     const again = (): void => void this.compare().finally(() => this.#compareLater());
     this.#timer = setTimeout(again, isTold ? AGAIN_MS : SOON_MS).unref();
   }
@@ -129,7 +132,7 @@ export class TokenComparison implements OnApplicationShutdown {
   /** One line for each change. */
   #log(): void {
     const { unready } = this.#logged;
-    for (const option of this.options.options) {
+    for (const option of this.#tokens) {
       const fault = this.#describeUnready(option);
       const known = unready.get(option.asset) ?? null;
       if (fault === known) continue;

@@ -1,10 +1,5 @@
 import type { Hex } from '@tollgate/protocol';
 
-import type { AcceptanceEnvironment } from '../acceptance.environment.js';
-import type { ExplorerEnvironment } from '../explorer.environment.js';
-import type { PaymentEnvironment } from '../payment.environment.js';
-import type { RpcEnvironment } from '../rpc.environment.js';
-
 /** A chain that payments are made on. */
 export interface PaymentChain {
   readonly name: string;
@@ -51,28 +46,4 @@ export interface Payments {
   /** Those of the options, in the order of these. */
   readonly chains: readonly PaymentChain[];
   readonly options: readonly PaymentOption[];
-}
-
-export interface PaymentsEnvironments {
-  readonly payment: PaymentEnvironment;
-  readonly acceptance: Pick<AcceptanceEnvironment, 'confirmations'>;
-  readonly explorer?: ExplorerEnvironment;
-  /** Of a process that reads the chains. */
-  readonly rpc?: Pick<RpcEnvironment, 'rpcUrl'>;
-  /** Of the process that compares the book with them. */
-  readonly reconcile?: { readonly reconcileRpcUrl: readonly string[] };
-}
-
-/** The options of `PAYMENTS_FILE`, or the one that the other settings describe. */
-export function listOptions(environments: PaymentsEnvironments): readonly PaymentOption[] {
-  const { payment, acceptance, explorer, rpc, reconcile } = environments;
-  if (payment.payments !== null) return payment.payments.options;
-  const { chainId: id, network, assetSymbol: symbol, assetDecimals: decimals, domainName, payTo } = payment;
-  const name = 'default';
-  const { confirmations } = acceptance;
-  const connection = { explorer: explorer?.explorerUrl ?? null, rpc: rpc?.rpcUrl ?? [], relayers: null };
-  const token = { asset: payment.assetAddress, symbol, decimals, domainName, domainVersion: payment.assetVersion };
-  const compared = { reconcileRpc: reconcile?.reconcileRpcUrl ?? [], reconcileConfirmations: null };
-  const chain = { name, id, network, confirmations, ...connection, ...compared };
-  return [{ name, entry: name, chain, ...token, payTo, rate: '1', methods: null }];
 }

@@ -7,13 +7,14 @@ import { IsOptional } from 'class-validator';
 import { AcceptanceEnvironment } from '../acceptance.environment.js';
 import { describeSettings } from '../compare-settings.js';
 import { ConfigurationError } from '../configuration-error.js';
-import { OwnChainEnvironment, PaymentEnvironment } from '../payment.environment.js';
+import { PaymentEnvironment } from '../payment.environment.js';
 import { readEnvironment } from '../read-environment.js';
 import { RedisEnvironment } from '../redis.environment.js';
 import { RpcEnvironment } from '../rpc.environment.js';
 import { Setting, SettingGroup } from '../setting.js';
 import { SignedPaymentsEnvironment } from '../signed-payments.environment.js';
-import { listOptions } from './payments.js';
+import { listOptions } from './list-options.js';
+import { OwnChainEnvironment } from './payments-file.environment.js';
 
 /** A process without a connection to a chain, and one that serves a chain. */
 class Gateway {

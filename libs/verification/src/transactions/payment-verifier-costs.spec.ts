@@ -64,8 +64,8 @@ describe('a transaction that is not a payment', () => {
     expect(await ask(txHash, { verifier, request })).toEqual(claimed);
   });
 
-  // Prevents: a payment in one token is refused for a minute because it was first shown as one in another.
-  it('is looked up again as a payment in another token', async () => {
+  // Prevents: a payment by one option is refused for a minute because it was first shown as one by another.
+  it('is looked up again as a payment by another option', async () => {
     const { devnet, otherToken } = parts();
     const payment = { token: otherToken, to: OTHER_PAY_TO, amountBaseUnits: PRICE };
     const [txHash, verifier] = [await transferTokens(devnet, payment), createVerifier()];

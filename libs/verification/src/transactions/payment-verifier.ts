@@ -40,7 +40,7 @@ interface Judged {
 const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 4096;
 
-/** Failures decided by receipt and token, for every client, resource and price. They are not recorded for refunds. */
+/** Failures decided by receipt, token and recipient, for every client, resource and price. They are not recorded for refunds. */
 const FINAL: ReadonlySet<PaymentFailure> = new Set(['transaction_failed', 'transfer_missing', 'belongs_to_permit']);
 
 /**
@@ -175,11 +175,11 @@ export class PaymentVerifier {
   }
 }
 
-/** A transaction that is shown as a payment in one token. */
-type Shown = Pick<VerifyPaymentRequest, 'asset' | 'txHash'>;
+/** A transaction that is shown as a payment by one option. */
+type Shown = Pick<VerifyPaymentRequest, 'asset' | 'payTo' | 'txHash'>;
 
 /**
- * Confirmed transactions that can never be a payment in a token: refused without another look at the chain. Kept for a
+ * Confirmed transactions that can never be a payment by an option: refused without another look at the chain. Kept for a
  * minute, since even a confirmed block may be replaced.
  */
 class FinalRefusals {
@@ -210,7 +210,7 @@ class FinalRefusals {
   }
 }
 
-const nameOf = ({ asset, txHash }: Shown): string => `${asset} ${txHash}`;
+const nameOf = ({ asset, payTo, txHash }: Shown): string => `${asset} ${payTo} ${txHash}`;
 
 function findJudged({ payments }: TransactionJudgement, id: JudgedPayment['id']): JudgedPayment {
   const place = locatePayment(id);
