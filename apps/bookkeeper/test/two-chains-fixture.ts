@@ -7,21 +7,19 @@ import { createLaneId, Journal } from '@tollgate/journal';
 import { BUCKETS, Ledger } from '@tollgate/ledger';
 import type { OperatorRefund, ReconcileAnswer } from '@tollgate/operator-api';
 import type { Hex } from '@tollgate/protocol';
-import { encodeFunctionData } from 'viem';
 
 import { answered, deliver } from '../../../libs/book/test/sample-events.js';
 import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
 import { runWorker } from '../../../test/harness/agents/run-worker.js';
 import { waitFor } from '../../../test/harness/retry.js';
-import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
-import { deploy } from '../../../tools/devnet/chain/deploy.js';
-import { sendTransaction, transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
-import { readContracts } from '../../../tools/devnet/contracts/contracts.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { FIRST_OF_FILE, SECOND_OF_FILE } from '../../../tools/devnet/chain/payments-file.js';
+import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { SECOND_CHAIN_ID, startTwoChains, type TwoChains } from '../../../tools/devnet/chain/two-chains.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import { creationCode } from '../../../tools/devnet/protocols/artifacts.js';
 import { BookkeeperFixture } from './bookkeeper-fixture.js';
 
-const SECOND_CHAIN_ID = 84_532;
+const REFUNDS_OF_TWO = `refunds-${SECOND_OF_FILE.name}`;
 
 /** A token on one of the chains. */
 export interface SoldToken {
@@ -29,46 +27,49 @@ export interface SoldToken {
   readonly asset: Hex;
 }
 
-/** A bookkeeper of a seller that is paid in USDC on two chains, and in a token of 18 decimals on the second. */
+/** A bookkeeper of a seller that is paid in USDC on two chains, and in a token of 18 decimals on the second: see `writePaymentsFile`. */
 export class TwoChainsFixture {
   readonly usdcOne: SoldToken;
   readonly usdcTwo: SoldToken;
+  /** WDEV, of 18 decimals. */
+  readonly plainTwo: SoldToken;
   url = '';
   token = '';
 
   private constructor(
     readonly books: BookkeeperFixture,
-    readonly one: Devnet,
-    readonly two: Devnet,
-    /** A token of 18 decimals. */
-    readonly plainTwo: SoldToken,
+    private readonly chains: TwoChains,
     /** Between the bookkeeper and the second chain. */
     readonly rpcOfTwo: RpcStandIn,
     private readonly folder: string,
   ) {
+    const { one, two } = this;
     this.usdcOne = { chain: one, asset: one.asset };
     this.usdcTwo = { chain: two, asset: two.asset };
+    this.plainTwo = { chain: two, asset: two.plainToken };
   }
 
   static async start(): Promise<TwoChainsFixture> {
-    const [books, one, two] = await Promise.all([
-      BookkeeperFixture.start(),
-      startChain(),
-      startChain({ chainId: SECOND_CHAIN_ID }),
-    ]);
-    const plain = { chain: two, asset: await deployPlainToken(two) };
+    const [books, chains] = await Promise.all([BookkeeperFixture.start(), startTwoChains()]);
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-two-chains-'));
-    const fixture = new TwoChainsFixture(books, one, two, plain, await startRpcStandIn(two.rpcUrl), folder);
-    fixture.#writePaymentsFile();
+    const fixture = new TwoChainsFixture(books, chains, await startRpcStandIn(chains.second.rpcUrl), folder);
     await fixture.#openLedger(Date.now() - 60_000);
     fixture.token = await books.createToken('operator:read', 'operator:refund');
     fixture.url = (await books.startBookkeeper(fixture.settings())).url;
     return fixture;
   }
 
+  get one(): Devnet {
+    return this.chains.first;
+  }
+
+  get two(): Devnet {
+    return this.chains.second;
+  }
+
   async stop(): Promise<void> {
     await this.books.stop();
-    await Promise.all([this.one.stop(), this.two.stop(), this.rpcOfTwo.stop()]);
+    await Promise.all([this.chains.stop(), this.rpcOfTwo.stop()]);
     rmSync(this.folder, { recursive: true });
   }
 
@@ -153,7 +154,7 @@ export class TwoChainsFixture {
     if (wallet === undefined) throw new Error('the devnet has no agent wallets');
     writeFileSync(join(this.folder, 'key'), wallet.privateKey);
     const wallets = join(this.folder, 'wallets.json');
-    writeFileSync(wallets, JSON.stringify({ wallets: { 'refunds-two': { privateKeyFile: 'key' } } }));
+    writeFileSync(wallets, JSON.stringify({ wallets: { [REFUNDS_OF_TWO]: { privateKeyFile: 'key' } } }));
     const lane = createLaneId(SECOND_CHAIN_ID, wallet.address);
     const journal = new Journal({ redis, timeoutMs: 30_000 });
     await journal.open();
@@ -162,7 +163,7 @@ export class TwoChainsFixture {
     const queue = new WakeQueues({ connection: redis, onTrouble: () => undefined });
     const worker = await runWorker({
       ...this.#ofFile(),
-      CHAIN: 'two',
+      CHAIN: SECOND_OF_FILE.name,
       REDIS_URL: this.books.server.url,
       BOOK: 'on',
       WALLETS_FILE: wallets,
@@ -171,7 +172,7 @@ export class TwoChainsFixture {
     });
     try {
       const directory = new WalletDirectory(redis);
-      await waitFor('the wallet is published', async () => (await directory.find('refunds-two')) !== null);
+      await waitFor('the wallet is published', async () => (await directory.find(REFUNDS_OF_TWO)) !== null);
       return await work((jobId) => queue.wake(jobId, lane));
     } finally {
       await worker.stop();
@@ -196,31 +197,10 @@ export class TwoChainsFixture {
   }
 
   #ofFile(): Record<string, string> {
-    return { PAYMENTS_FILE: join(this.folder, 'payments.yaml'), RPC_ONE: this.one.rpcUrl, RPC_TWO: this.rpcOfTwo.url };
+    return {
+      PAYMENTS_FILE: this.chains.paymentsFile,
+      [FIRST_OF_FILE.rpcVariable]: this.one.rpcUrl,
+      [SECOND_OF_FILE.rpcVariable]: this.rpcOfTwo.url,
+    };
   }
-
-  #writePaymentsFile(): void {
-    const { one, two, plainTwo } = this;
-    writeFileSync(
-      join(this.folder, 'payments.yaml'),
-      `chains:
-  one: { id: ${one.chainId}, network: chain-one, rpc: '\${RPC_ONE}' }
-  two: { id: ${two.chainId}, network: chain-two, rpc: '\${RPC_TWO}', explorer: 'https://two.example' }
-accepts:
-  usdc-one: { chain: one, token: '${one.asset}', decimals: 6, symbol: USDC, payTo: '${one.payTo}' }
-  usdc-two: { chain: two, token: '${two.asset}', decimals: 6, symbol: USDC, payTo: '${two.payTo}' }
-  plain-two: { chain: two, token: '${plainTwo.asset}', decimals: 18, symbol: PLAIN, payTo: '${two.payTo}', rate: 0.0004 }
-`,
-    );
-  }
-}
-
-async function deployPlainToken(chain: Devnet): Promise<Hex> {
-  const { TestToken } = await readContracts();
-  const token = await deploy(chain, creationCode(TestToken, ['Plain', 'PLAIN', 18]));
-  for (const { address } of [...chain.accounts.slice(0, 1), ...chain.agentWallets.slice(0, 1)]) {
-    const data = encodeFunctionData({ abi: TestToken.abi, functionName: 'mint', args: [address, 10n ** 21n] });
-    await sendTransaction(chain, { to: token, data });
-  }
-  return token;
 }

@@ -134,8 +134,9 @@ const FACTS = {
     /** A `PaymentFailure`, maybe of a later version. */
     failure: name,
     payer: address.nullable(),
-    /** The token of the amount; null without one. */
+    /** The token of the amount, and the account that it was paid to; null without an amount. */
     asset: address.nullable(),
+    payTo: address.nullable(),
     amount: decimal.nullable(),
     transaction: hash32.nullable(),
     logIndex: natural.nullable(),

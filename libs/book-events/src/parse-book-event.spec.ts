@@ -50,6 +50,7 @@ const FACTS = {
     failure: 'payment_too_old',
     payer: null,
     asset: ADDRESS,
+    payTo: ADDRESS,
     amount: '5',
     transaction: HASH,
     logIndex: 3,

@@ -71,7 +71,7 @@ export function released(payment: string, more: Partial<SaleFacts> = {}): BookEv
 
 export function refused(payment: string, { count = 1, amount = '10000', failure = 'payment_too_old' } = {}): BookEvent {
   const where = { transaction: hashOf(1), logIndex: 0, minedAtMs: START_MS, detail: null };
-  const facts = { failure, payer: PAYER, asset: ASSET, amount, ...where, count };
+  const facts = { failure, payer: PAYER, asset: ASSET, payTo: PAY_TO, amount, ...where, count };
   return { type: 'refused', atMs: START_MS + count, payment, facts };
 }
 

@@ -28,11 +28,12 @@ export async function recordRefusal(
 
 /** The script adds the count. */
 function describeRefusal(refusal: Refusal): Omit<RefusedFacts, 'count'> {
-  const { id, failure, payer, asset, amountBaseUnits, minedAtMs, detail } = refusal;
+  const { id, failure, payer, asset, payTo, amountBaseUnits, minedAtMs, detail } = refusal;
   return {
     failure,
     payer: payer ?? null,
     asset: (asset as Hex | undefined) ?? null,
+    payTo: payTo ?? null,
     amount: amountBaseUnits?.toString() ?? null,
     transaction: 'txHash' in id ? id.txHash : null,
     logIndex: 'logIndex' in id ? id.logIndex : null,

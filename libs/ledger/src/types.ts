@@ -119,6 +119,8 @@ export interface Refusal {
   payer?: Hex;
   /** The token of the amount, in lower case. */
   asset?: string;
+  /** The account that the amount was paid to. */
+  payTo?: Hex;
   amountBaseUnits?: bigint;
   minedAtMs?: number;
   detail?: string;

@@ -30,7 +30,7 @@ describe('noteForRefund', () => {
     expect(logged).toMatchObject(lines);
     await noteForRefund(notes, refusal, asked);
     expect(recorded.slice(-2)).toEqual(
-      payTo === SHOP ? [{ ...refusal, amountBaseUnits: 7n, asset: AMOUNT.asset }, refusal] : [],
+      payTo === SHOP ? [{ ...refusal, amountBaseUnits: 7n, asset: AMOUNT.asset, payTo: SHOP }, refusal] : [],
     );
   });
 });

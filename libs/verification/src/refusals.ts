@@ -109,8 +109,9 @@ export async function noteForRefund(
 ): Promise<void> {
   const { id, amountBaseUnits, ...facts } = refusal;
   // Where no amount is known, the transaction may have moved another token, or none.
-  const unit = amountBaseUnits === undefined ? {} : { asset: asked.asset };
-  if (!terms.isOwn(asked) || !(await ledger.recordRefusal({ ...refusal, ...unit }))) return;
-  const amount = amountBaseUnits === undefined ? {} : { ...unit, amountBaseUnits: amountBaseUnits.toString() };
-  refundLog.log({ requestId: asked.requestId, msg: 'payment recorded for refund', ...id, ...facts, ...amount });
+  const isKnown = amountBaseUnits !== undefined;
+  const { requestId, asset, payTo } = asked;
+  if (!terms.isOwn(asked) || !(await ledger.recordRefusal({ ...refusal, ...(isKnown && { asset, payTo }) }))) return;
+  const amount = isKnown ? { asset, amountBaseUnits: amountBaseUnits.toString() } : {};
+  refundLog.log({ requestId, msg: 'payment recorded for refund', ...id, ...facts, ...amount });
 }

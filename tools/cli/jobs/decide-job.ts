@@ -15,10 +15,11 @@ import {
 } from '../../../libs/agent-jobs/src/decisions/refusals.js';
 import { retryJob, type RetryParts } from '../../../libs/agent-jobs/src/decisions/retry-job.js';
 import { CommandError } from '../shared/cli-command.js';
+import type { FindRpc } from '../shared/find-place.js';
 import { withChain } from '../shared/with-journal.js';
 
 export interface JobParts extends RetryParts {
-  rpcUrls: readonly string[];
+  rpc: FindRpc;
 }
 
 export interface Decision {
@@ -94,7 +95,8 @@ async function decide(
 }
 
 /** The number of the account's transactions that are mined. */
-async function readMinedNonce({ rpcUrls }: JobParts, { chainId, address }: LaneId): Promise<number> {
+async function readMinedNonce({ rpc }: JobParts, { chainId, address }: LaneId): Promise<number> {
+  const rpcUrls = rpc(chainId);
   if (rpcUrls.length === 0)
     throw new CommandError('This command asks the chain whether the nonce is used: set RPC_URL.');
   const { minedNonce } = await withChain(chainId, rpcUrls, (chain) => chain.readHead(address)).catch(
@@ -107,11 +109,11 @@ async function readMinedNonce({ rpcUrls }: JobParts, { chainId, address }: LaneI
 }
 
 /** A mined transaction of the job decides how it ends: an abandoned job would be submitted again. */
-async function assertNoneMined({ rpcUrls }: JobParts, { lane, steps, stepIndex }: JobRecord): Promise<void> {
+async function assertNoneMined({ rpc }: JobParts, { lane, steps, stepIndex }: JobRecord): Promise<void> {
   const step = steps[stepIndex];
   if (!step || step.mined !== null || step.attempts.length === 0) return;
   const hashes = step.attempts.map(({ hash }) => hash);
-  const receipt = await withChain(lane.chainId, rpcUrls, (chain) => chain.findReceipt(hashes)).catch(() => {
+  const receipt = await withChain(lane.chainId, rpc(lane.chainId), (chain) => chain.findReceipt(hashes)).catch(() => {
     throw new CommandError('No RPC server answered whether a transaction of the job is mined. Set RPC_URL.');
   });
   if (receipt) throw new CommandError(OWN_IS_MINED);

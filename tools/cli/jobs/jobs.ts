@@ -18,7 +18,7 @@ import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-dir
 import { ApiKeyStore } from '../../../libs/http/src/api-keys/api-key-store.js';
 import type { CommandResult } from '../shared/cli-command.js';
 import { findDurability } from '../shared/find-durability.js';
-import { findQueueRedisPlace, findRedisPlace, findRpcUrls } from '../shared/find-place.js';
+import { findQueueRedisPlace, findRedisPlace, findRpcServers } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
 import { withJournal } from '../shared/with-journal.js';
 import { decideJob, findJob, repeatJob, type Decision, type JobParts } from './decide-job.js';
@@ -100,7 +100,7 @@ function withParts(
     findRedisPlace(options.redis, env),
     (journal, redis) =>
       withWakeQueues(findQueueRedisPlace(options, env).url, (queue) =>
-        work({ journal, queue, apiKeys: new ApiKeyStore(redis), rpcUrls: findRpcUrls(options, env) }),
+        work({ journal, queue, apiKeys: new ApiKeyStore(redis), rpc: findRpcServers(options, env) }),
       ),
     findDurability(env),
   );

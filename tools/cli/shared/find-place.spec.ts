@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { claimPidFile } from '../../../scripts/process-identity.mjs';
 import { tollgate } from '../test/run-tollgate.js';
-import { findOperator, findQueueRedisPlace, findRedisPlace, findRpcUrls } from './find-place.js';
+import { findOperator, findQueueRedisPlace, findRedisPlace, findRpcServers } from './find-place.js';
 
 const OF_DEV = { url: 'http://127.0.0.1:40001', apiKey: 'key-of-dev' };
 const DEFAULT_URL = 'http://127.0.0.1:4023';
@@ -42,7 +42,7 @@ describe('findOperator', () => {
   });
 });
 
-describe('findRpcUrls', () => {
+describe('findRpcServers', () => {
   const REDIS = 'redis://127.0.0.1:40002';
   const RPC = 'http://127.0.0.1:40003';
   let folder: string;
@@ -54,12 +54,41 @@ describe('findRpcUrls', () => {
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const find = (given: { rpc?: string; redis?: string }, env: Record<string, string>) =>
-    findRpcUrls(given, { TOLLGATE_STATE_DIR: folder, ...env });
+  const find = (given: { rpc?: string; redis?: string }, env: Record<string, string>, chainId: number | null = null) =>
+    findRpcServers(given, { TOLLGATE_STATE_DIR: folder, ...env })(chainId);
 
   it('takes that of a running npm run dev for its Redis', () => {
     expect(find({}, {})).toEqual([RPC]);
     expect(find({ redis: REDIS }, { REDIS_URL: 'redis://shop.example' })).toEqual([RPC]);
+  });
+
+  it('takes that of the chain, of two that run', () => {
+    const two = join(folder, 'two');
+    mkdirSync(two);
+    const secondChain = { chainId: 84_532, rpcUrl: 'http://127.0.0.1:40004' };
+    writeFileSync(join(two, 'dev.json'), JSON.stringify({ redisUrl: REDIS, rpcUrl: RPC, secondChain }));
+    const env = { TOLLGATE_STATE_DIR: two };
+    expect([1328, 84_532, null].map((chainId) => find({}, env, chainId))).toEqual([[RPC], [secondChain.rpcUrl], []]);
+  });
+
+  it('takes those of the chain in PAYMENTS_FILE, of whose variables the others may be missing', () => {
+    const file = join(folder, 'payments.yaml');
+    const payTo = `0x${'5a'.repeat(20)}`;
+    writeFileSync(
+      file,
+      `chains: { base: { rpc: '\${BASE_RPC}' }, sei: { rpc: '\${SEI_RPC}' } }
+accepts:
+  usdc-base: { chain: base, token: USDC, payTo: '${payTo}' }
+  usdc-sei: { chain: sei, token: USDC, payTo: '${payTo}' }
+`,
+    );
+    const env = { PAYMENTS_FILE: file, SEI_RPC: 'https://sei.example' };
+    expect(find({}, env, 1329)).toEqual(['https://sei.example']);
+    expect(find({}, env, 1)).toEqual([]);
+    expect(() => find({}, env, 8453)).toThrow('BASE_RPC');
+    // Which of the two is meant, nothing says.
+    expect(find({}, { ...env, BASE_RPC: 'https://base.example' })).toEqual([]);
+    expect(find({ rpc: 'https://a.example' }, env, 1329)).toEqual(['https://a.example']);
   });
 
   // Prevents: a wallet of production is adopted at the nonces of a chain that knows none of its transactions.

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 
 import { explainMissingDevnet, stateDirectory } from '../../../packages/client/src/cli/dev-place.js';
 import { CommandError } from './cli-command.js';
+import { readRpcOfFile } from './find-chain.js';
 
 /** The part of a running `npm run dev`'s dev.json that commands need. */
 interface DevPlace {
   redisUrl?: string;
   rpcUrl?: string;
+  secondChain?: { chainId: number; rpcUrl: string };
   operator?: { url: string; apiKey: string };
 }
 
@@ -39,21 +41,29 @@ export function findQueueRedisPlace(
   return url === '' ? findRedisPlace(redis, env) : { url };
 }
 
+/** The RPC servers of a chain; null: of the only one. None where a command does not find any. */
+export type FindRpc = (chainId: number | null) => readonly string[];
+
 /**
- * The chain's RPC servers: `rpc`, else RPC_URL, comma separated, else that of a running `npm run dev` whose Redis is used;
- * else none. Another journal must not be compared with that chain: it may have the same id, and knows no transaction.
+ * Where a command reads a chain: `rpc`, else RPC_URL, comma separated, else PAYMENTS_FILE, else a running `npm run dev` whose
+ * Redis is used. Another journal must not be compared with its chains: they may have the same ids, and know no transaction.
  */
-export function findRpcUrls({ rpc, redis }: { rpc?: string; redis?: string }, env: NodeJS.ProcessEnv): string[] {
-  const text = rpc ?? (readSetting(env, 'RPC_URL') || findDevRpcUrl(redis, env));
-  return text
+export function findRpcServers({ rpc, redis }: { rpc?: string; redis?: string }, env: NodeJS.ProcessEnv): FindRpc {
+  const given = (rpc ?? readSetting(env, 'RPC_URL'))
     .split(',')
     .map((url) => url.trim())
     .filter((url) => url !== '');
+  if (given.length > 0) return () => given;
+  if (env['PAYMENTS_FILE']) return (chainId) => readRpcOfFile(env, chainId);
+  return (chainId) => findDevRpc(redis, env, chainId);
 }
 
-function findDevRpcUrl(redis: string | undefined, env: NodeJS.ProcessEnv): string {
-  const { redisUrl, rpcUrl = '' } = readDevPlace(env);
-  return findRedisPlace(redis, env).url === redisUrl ? rpcUrl : '';
+function findDevRpc(redis: string | undefined, env: NodeJS.ProcessEnv, chainId: number | null): readonly string[] {
+  const { redisUrl, rpcUrl, secondChain } = readDevPlace(env);
+  if (rpcUrl === undefined || findRedisPlace(redis, env).url !== redisUrl) return [];
+  if (secondChain === undefined) return [rpcUrl];
+  if (chainId === null) return [];
+  return [secondChain.chainId === chainId ? secondChain.rpcUrl : rpcUrl];
 }
 
 /**

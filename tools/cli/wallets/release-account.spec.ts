@@ -21,7 +21,7 @@ describe('tollgate wallets release', () => {
     [chain, started] = await Promise.all([startChain(), startJournal()]);
     const { redis, journal } = started;
     const relayers = new Journal({ redis, fleet: RELAYER_FLEET, timeoutMs: 30_000 });
-    parts = { journal, relayers, directory: new WalletDirectory(redis), rpcUrls: [chain.rpcUrl] };
+    parts = { journal, relayers, directory: new WalletDirectory(redis), rpc: () => [chain.rpcUrl] };
     address = chain.accounts[0]!.address;
     lane = createLaneId(1328, address);
   });
@@ -31,7 +31,7 @@ describe('tollgate wallets release', () => {
   const setNonce = (nonce: number) => callRpc(chain.rpcUrl, 'anvil_setNonce', [address, `0x${nonce.toString(16)}`]);
   const release = (named: string, flags: { cancels?: boolean; isMeant?: boolean } = {}): Promise<string> =>
     releaseAccount(parts, named, { cancels: false, isMeant: true, ...flags });
-  const list = async () => formatWallets(await readWalletStates(parts, parts.rpcUrls));
+  const list = async () => formatWallets(await readWalletStates(parts, parts.rpc));
 
   async function refused(named: string, flags: { cancels?: boolean; isMeant?: boolean } = {}): Promise<string> {
     const error: unknown = await release(named, flags).catch((thrown: unknown) => thrown);
@@ -92,7 +92,7 @@ describe('tollgate wallets release', () => {
     await parts.directory.remove('main');
     expect(await list()).toMatch(/^\(no name\) .* adopted, but no worker holds it$/m);
     await release(address);
-    expect(await readWalletStates(parts, parts.rpcUrls)).toEqual([]);
+    expect(await readWalletStates(parts, parts.rpc)).toEqual([]);
   });
 
   it('compares a relayer whose key is gone with the chain after a restart of Redis', async () => {

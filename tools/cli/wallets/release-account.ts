@@ -73,7 +73,7 @@ async function findAccount(parts: AccountParts, named: string): Promise<Account>
   if (only === undefined) throw new CommandError(`No account ${named} has a role. See tollgate wallets list.`);
   if (others.length === 0) return only;
   // An address has a role on each chain; the RPC servers determine the chain.
-  const chainId = await findChainId(parts.rpcUrls).catch(() => null);
+  const chainId = await findChainId(parts.rpc(null)).catch(() => null);
   const wanted = chainId === null ? null : nameLane(createLaneId(chainId, named));
   const found = accounts.find(({ lane }) => nameLane(lane) === wanted);
   if (found === undefined)

@@ -10,10 +10,11 @@ import {
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError } from '../shared/cli-command.js';
+import type { FindRpc } from '../shared/find-place.js';
 import { findChainId, withChain } from '../shared/with-journal.js';
 
 export interface WalletParts extends Omit<AccountSources, 'relayers'> {
-  rpcUrls: readonly string[];
+  rpc: FindRpc;
 }
 
 /** Seeds the wallet's nonce counter from the chain. `address`: publishes the name too, before any worker has. */
@@ -81,8 +82,7 @@ export async function findWallet({ directory }: Pick<WalletParts, 'directory'>, 
 async function publishWallet(parts: WalletParts, name: string, address: string): Promise<WalletEntry> {
   if (!/^[a-z0-9][\w.-]{0,62}$/i.test(name))
     throw new InvalidArgumentError('A name has 1 to 63 letters, digits or ._-');
-  assertRpc(parts);
-  const chainId = await findChainId(parts.rpcUrls).catch(() => {
+  const chainId = await findChainId(assertRpc(parts.rpc(null))).catch(() => {
     throw new CommandError('No RPC server answered. Set RPC_URL, or start one with npm run dev.');
   });
   const lane = createLaneId(chainId, address);
@@ -97,9 +97,8 @@ async function publishWallet(parts: WalletParts, name: string, address: string):
   throw new CommandError(`${name} names ${other} on chain ${otherChain}: run tollgate wallets remove ${name} first.`);
 }
 
-export async function readChainNonce({ rpcUrls }: WalletParts, lane: LaneId): Promise<Omit<ChainReading, 'run'>> {
-  assertRpc({ rpcUrls });
-  return withChain(lane.chainId, rpcUrls, async (chain) => {
+export async function readChainNonce({ rpc }: WalletParts, lane: LaneId): Promise<Omit<ChainReading, 'run'>> {
+  return withChain(lane.chainId, assertRpc(rpc(lane.chainId)), async (chain) => {
     const [head, pendingNonce] = await Promise.all([
       chain.readHead(lane.address),
       chain.readPendingNonce(lane.address),
@@ -111,8 +110,9 @@ export async function readChainNonce({ rpcUrls }: WalletParts, lane: LaneId): Pr
   });
 }
 
-function assertRpc({ rpcUrls }: Pick<WalletParts, 'rpcUrls'>): void {
-  if (rpcUrls.length === 0) throw new CommandError('This command asks the chain: set RPC_URL.');
+function assertRpc(urls: readonly string[]): readonly string[] {
+  if (urls.length > 0) return urls;
+  throw new CommandError('This command asks the chain: set RPC_URL, or PAYMENTS_FILE.');
 }
 
 /** @throws CommandError with the remedy */

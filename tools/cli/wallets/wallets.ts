@@ -9,7 +9,7 @@ import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-dir
 import { clean } from '../jobs/format-jobs.js';
 import type { CommandResult } from '../shared/cli-command.js';
 import { findDurability } from '../shared/find-durability.js';
-import { findRedisPlace, findRpcUrls } from '../shared/find-place.js';
+import { findRedisPlace, findRpcServers, type FindRpc } from '../shared/find-place.js';
 import { formatTable } from '../shared/format-table.js';
 import { withChain, withJournal } from '../shared/with-journal.js';
 import type { AccountParts } from './release-account.js';
@@ -24,7 +24,7 @@ export { fillWallet } from './fill-wallet.js';
 export { adoptWallet, pauseWallet, removeWallet, resumeWallet, thawWallet } from './wallet-commands.js';
 
 export async function listWallets(options: WalletQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const wallets = await withAccounts(options, env, (parts) => readWalletStates(parts, parts.rpcUrls), null);
+  const wallets = await withAccounts(options, env, (parts) => readWalletStates(parts, parts.rpc), null);
   return {
     json: describeWallets(wallets),
     text:
@@ -49,7 +49,7 @@ export function withAccounts<T>(
     (journal, redis) => {
       // Not opened, because the verifiers set the options of the relayers' journal.
       const relayers = new Journal({ redis, fleet: RELAYER_FLEET, durability });
-      return work({ journal, relayers, directory: new WalletDirectory(redis), rpcUrls: findRpcUrls(options, env) });
+      return work({ journal, relayers, directory: new WalletDirectory(redis), rpc: findRpcServers(options, env) });
     },
     durability,
   );
@@ -67,14 +67,14 @@ interface WalletState extends Omit<Account, 'names'> {
 }
 
 /** Every account in the state of the journal and the chain; one with several names is listed under each. */
-export async function readWalletStates(sources: AccountSources, rpcUrls: readonly string[]): Promise<WalletState[]> {
+export async function readWalletStates(sources: AccountSources, rpc: FindRpc): Promise<WalletState[]> {
   const states = (await listAccounts(sources)).map(async ({ names, ...account }) => {
     const { lane, role } = account;
     const journal = role === 'relayer' ? sources.relayers : sources.journal;
     const [status, waiting, onChain] = await Promise.all([
       journal.readLane(lane),
       findWaiting(journal, lane),
-      readOnChain(lane, rpcUrls).catch(() => null),
+      readOnChain(lane, rpc).catch(() => null),
     ]);
     const known = names.length === 0 ? [null] : names;
     const gap = await describeGap(journal, status);
@@ -95,7 +95,8 @@ async function findWaiting(journal: Journal, lane: LaneId): Promise<WalletState[
   return null;
 }
 
-async function readOnChain(lane: LaneId, rpcUrls: readonly string[]): Promise<WalletState['onChain']> {
+async function readOnChain(lane: LaneId, rpc: FindRpc): Promise<WalletState['onChain']> {
+  const rpcUrls = rpc(lane.chainId);
   if (rpcUrls.length === 0) return null;
   return withChain(lane.chainId, rpcUrls, async (chain) => {
     // The nonce is read first: a chain other than the wallet's refuses it.

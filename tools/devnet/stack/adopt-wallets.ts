@@ -20,7 +20,7 @@ export function adoptWallets({ redisUrl, rpcUrl, wallets }: WalletsToAdopt): Pro
   return withRedis(redisUrl, async (redis) => {
     const journal = new Journal({ redis, timeoutMs: 30_000 });
     await journal.open();
-    const parts = { journal, directory: new WalletDirectory(redis), rpcUrls: [rpcUrl] };
+    const parts = { journal, directory: new WalletDirectory(redis), rpc: () => [rpcUrl] };
     for (const { name, address } of wallets) await adoptWallet(parts, name, address);
   });
 }

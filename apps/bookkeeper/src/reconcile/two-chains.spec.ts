@@ -51,11 +51,11 @@ describe('a seller that is paid in three tokens on two chains', () => {
 
   it('says all options, and what is exported with the decimals of each token', async () => {
     const { body } = await fixture.get<SellerFacts>('/operator/seller');
-    expect(body).toMatchObject({ network: 'chain-one', asset: { symbol: 'USDC', decimals: 6 } });
+    expect(body).toMatchObject({ network: 'chain-testnet', asset: { symbol: 'USDC', decimals: 6 } });
     expect(body.options).toMatchObject([
-      { name: 'usdc-one', chainId: 1328, explorerUrl: null },
-      { name: 'usdc-two', chainId: 84_532, explorerUrl: 'https://two.example' },
-      { name: 'plain-two', network: 'chain-two', asset: { symbol: 'PLAIN', decimals: 18 } },
+      { name: 'usdc-devnet', chainId: 1328, network: 'chain-testnet' },
+      { name: 'usdc-devnet-2', chainId: 84_532, network: 'chain-testnet-2' },
+      { name: 'wdev-devnet-2', chainId: 84_532, asset: { symbol: 'WDEV', decimals: 18 } },
     ]);
     const csv = await fixture.getText('/operator/exports/payments');
     const [head = '', ...rows] = csv.trim().split('\r\n');
@@ -65,14 +65,14 @@ describe('a seller that is paid in three tokens on two chains', () => {
     const cells = rows.map((row) => row.split(','));
     expect(cells.map((row) => [row[network], row[symbol], row[decimal]]).toSorted()).toEqual([
       ['eip155:1328', 'USDC', '0.01'],
-      ['eip155:84532', 'PLAIN', '0.003'],
       ['eip155:84532', 'USDC', '0.02'],
+      ['eip155:84532', 'WDEV', '0.003'],
     ]);
   });
 
   it('shows amounts of each token in the commands', async () => {
     const listed = await tollgate(['book', 'payments'], env);
-    expect(listed).toMatch(/ 0\.003 +PLAIN /);
+    expect(listed).toMatch(/ 0\.003 +WDEV /);
     expect(listed).toMatch(/ 0\.02 +USDC /);
     expect(await tollgate(['reconcile'], env)).toMatch(/^Difference: 0\.$/m);
   });
@@ -95,7 +95,7 @@ describe('a seller that is paid in three tokens on two chains', () => {
     const { body: before } = await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`);
     expect(before).toMatchObject({ chainId: 84_532, decimals: 18, approvalAbove: String(TEN_IN_PLAIN) });
     expect(before.obstacles).toEqual([
-      { reason: 'wallet_missing', detail: 'No agent worker has a wallet named refunds-two.' },
+      { reason: 'wallet_missing', detail: 'No agent worker has a wallet named refunds-devnet-2.' },
     ]);
     await fixture.withWorkerOfTwo(async (wake) => {
       const { status, body } = await fixture.refund(payment);
@@ -106,7 +106,7 @@ describe('a seller that is paid in three tokens on two chains', () => {
         return refund.state === 'refunded';
       });
       const { body: listed } = await fixture.get<{ wallets: OperatorWallet[] }>('/operator/wallets');
-      const wallet = listed.wallets.find(({ name }) => name === 'refunds-two');
+      const wallet = listed.wallets.find(({ name }) => name === 'refunds-devnet-2');
       expect(wallet?.tokens.map(({ asset }) => asset)).toEqual([
         ...[fixture.usdcTwo, fixture.plainTwo].map(({ asset }) => asset.toLowerCase()),
       ]);
@@ -146,10 +146,10 @@ describe('a seller that is paid in three tokens on two chains', () => {
     });
     const metrics = await (await fetch(`${fixture.url}/metrics`)).text();
     expect(metrics).toMatch(
-      /^tollgate_unreconciled_base_units\{chain="chain-one",token="USDC",asset="1328:0x\w+",[^}]+\} 0$/m,
+      /^tollgate_unreconciled_base_units\{chain="chain-testnet",token="USDC",asset="1328:0x\w+",[^}]+\} 0$/m,
     );
-    expect(metrics).toMatch(/^tollgate_reconcile_failures_total\{chain="chain-one",[^}]+\} 0$/m);
-    expect(metrics).toMatch(/^tollgate_reconcile_failures_total\{chain="chain-two",[^}]+\} [1-9]/m);
+    expect(metrics).toMatch(/^tollgate_reconcile_failures_total\{chain="chain-testnet",[^}]+\} 0$/m);
+    expect(metrics).toMatch(/^tollgate_reconcile_failures_total\{chain="chain-testnet-2",[^}]+\} [1-9]/m);
     fixture.rpcOfTwo.fail(undefined);
     expect(await fixture.waitUntilCompared(fixture.one, fixture.two)).toMatchObject({
       trouble: null,

@@ -82,7 +82,7 @@ export function describePayment({ id, reports }: BookedPayment, seller: BookSell
     chainId,
     asset: told ?? accepted.asset,
     payer: lower(moved?.payer ?? sale?.payer ?? refused?.payer ?? named.payer),
-    recipient: lower(moved?.payTo ?? sale?.payTo ?? accepted.recipient),
+    recipient: lower(moved?.payTo ?? sale?.payTo ?? refused?.payTo ?? accepted.recipient),
     forOther: isForOther(reports),
     route: cut(sale?.route, MOST_INDEXED),
     path: cut(sale?.path, MOST_KEPT),

@@ -34,7 +34,7 @@ describe('a seller that is paid in several tokens', () => {
   const onBase = (number: number): string => `tx:${BASE}:${hashOf(number)}:0`;
   const refusedIn = (payment: string, asset: typeof WETH | null, amount: string | null) => {
     const event = refused(payment);
-    Object.assign(event.facts, { asset, amount });
+    Object.assign(event.facts, { asset, payTo: null, amount });
     return event;
   };
 
@@ -52,6 +52,17 @@ describe('a seller that is paid in several tokens', () => {
     await post(refusedIn(onBase(1), WETH, '700'));
     expect(await owed()).toEqual([`owed:refused ${BASE}:${WETH} -700`]);
     expect(await readBookedPayment(book.database, onBase(1))).toMatchObject({ asset: WETH, recipient: OTHER_SHOP });
+  });
+
+  it('owes what was refused at the account that the event names, of several that the token is paid to', async () => {
+    const seller = [...TOKENS, { chainId: BASE, asset: WETH, recipient: PAY_TO }];
+    const event = refusedIn(onBase(1), WETH, '700');
+    Object.assign(event.facts, { payTo: PAY_TO });
+    await postEvents(book.writer, [deliver(event), deliver(refusedIn(onBase(2), WETH, '30'))], seller);
+    expect(await readBookedPayment(book.database, onBase(1))).toMatchObject({ asset: WETH, recipient: PAY_TO });
+    // Of the other, the chain has to say it first.
+    expect(await readBookedPayment(book.database, onBase(2))).toMatchObject({ asset: WETH, recipient: null });
+    expect(await owed()).toEqual([`owed:refused ${BASE}:${WETH} -700`]);
   });
 
   it('books nothing of a payment whose token is not known, where the chain has several', async () => {
