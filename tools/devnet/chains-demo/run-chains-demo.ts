@@ -115,7 +115,7 @@ async function showOffers(url: string, tokens: readonly ShownToken[]): Promise<v
     ['PRICE', 'SIGNED BY'],
     accepts.map(({ network, asset, amount, extra }) => [
       showAmount(tokens, `${network}:${asset}`, BigInt(amount)),
-      String(extra['assetTransferMethod'] ?? 'eip3009'),
+      extra['assetTransferMethod'] === 'permit2' ? 'permit2' : 'eip3009',
     ]),
   );
   if (accepts.length !== tokens.length) throw new Error(`${accepts.length} offers, and not ${tokens.length}`);
