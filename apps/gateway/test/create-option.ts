@@ -3,10 +3,11 @@ import type { PaymentOption } from '@tollgate/config';
 /** The option that the settings of `startGateway` describe. */
 export function createOption(changes: Partial<PaymentOption> = {}): PaymentOption {
   const chain = { name: 'default', id: 1328, network: 'chain-testnet', confirmations: 1, explorer: null };
+  const shown = { title: null, coin: 'ETH', walletRpc: null };
   return {
     name: 'default',
     entry: 'default',
-    chain: { ...chain, rpc: [], reconcileRpc: [], reconcileConfirmations: null, relayers: null },
+    chain: { ...chain, ...shown, rpc: [], reconcileRpc: [], reconcileConfirmations: null, relayers: null },
     asset: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
     symbol: 'USDC',
     decimals: 6,

@@ -40,7 +40,8 @@ export async function ensureChain(provider: WalletProvider, chain: ChainFacts): 
   }
 }
 
-async function readChainId(provider: WalletProvider): Promise<number> {
+/** The chain that the wallet is on. */
+export async function readChainId(provider: WalletProvider): Promise<number> {
   return Number(await provider.request({ method: 'eth_chainId' }));
 }
 

@@ -4,7 +4,8 @@ import { showTime } from '../../../libs/http/src/web/show-time.js';
 import { expireCalldata, showHashField } from './document/by-hand.js';
 import { create, createButton, find, showStatus, untilTime } from './document/dom.js';
 import { showCode } from './document/phone-code.js';
-import type { PayPageData } from './page-data.js';
+import { OptionChoice } from './option-choice.js';
+import type { PayOption, PayPageData } from './page-data.js';
 import { PageSteps } from './page-steps.js';
 import { awaitPhonePayment } from './phone-wait.js';
 import { isBegun, type KeptPurchase } from './purchases.js';
@@ -20,6 +21,7 @@ const REPLACED_AFTER_MS = 15_000;
 /** The page at a priced URL: pays, redeems, shows the answer, and goes on where a closed tab stopped. */
 export class PayView {
   readonly #sale: PageSale;
+  readonly #choice: OptionChoice;
   readonly #actions = find('actions');
   readonly #steps = new PageSteps();
   readonly #expiresAtMs: number;
@@ -37,6 +39,7 @@ export class PayView {
 
   constructor(private readonly data: PayPageData) {
     this.#sale = new PageSale(data);
+    this.#choice = new OptionChoice(data.options, () => this.#followChoice());
     this.#expiresAtMs = Date.now() + data.secondsLeft * 1000;
   }
 
@@ -46,14 +49,23 @@ export class PayView {
     this.#sale.store.onChange(() => this.#continueOthers());
     this.#continueKept();
     watchWallets((wallets) => {
+      for (const { provider } of wallets.slice(this.#wallets.length)) void this.#choice.followWallet(provider);
       this.#wallets = wallets;
       this.#actions.replaceChildren(...this.#draw());
     });
   }
 
-  #show(draw: () => readonly HTMLElement[]): void {
+  /** @param isChoosing whether another option may be chosen while this is shown */
+  #show(draw: () => readonly HTMLElement[], isChoosing = false): void {
     this.#draw = draw;
+    this.#choice.isOpen = isChoosing;
     this.#actions.replaceChildren(...draw());
+  }
+
+  #followChoice(): void {
+    // While a phone is waited for, no other code is shown.
+    if (!this.#isPolling) this.#offerPhone();
+    this.#actions.replaceChildren(...this.#draw());
   }
 
   /** Goes on with what this browser has begun: an answer is shown again, a payment that was sent is redeemed. */
@@ -63,8 +75,10 @@ export class PayView {
     const kept = this.#sale.store.list();
     const known = kept.find(({ isRedeemed }) => isRedeemed) ?? kept.find(({ proof }) => proof !== undefined);
     const open = kept.find(isBegun) ?? kept.find(({ way }) => way === 'phone');
+    const [last] = kept;
+    if (last !== undefined) this.#choice.follow(known ?? open ?? last);
     if (known !== undefined) void this.#run(() => this.#redeem(known));
-    else if (open === undefined) this.#show(() => this.#drawWallets());
+    else if (open === undefined) this.#show(() => this.#drawWallets(), true);
     else if (open.way === 'phone') this.#awaitPhone(open);
     else void this.#continueOpen(open);
   }
@@ -96,13 +110,13 @@ export class PayView {
 
   #drawWallets(): HTMLElement[] {
     const pay = (wallet: BrowserWallet, way: PayWay): void => void this.#run(() => this.#payWith(wallet, way));
-    return renderPayButtons(this.#wallets, this.data.signs, pay);
+    return renderPayButtons(this.#wallets, this.#choice.chosen, pay);
   }
 
   async #payWith(wallet: BrowserWallet, way: PayWay): Promise<void> {
     showStatus('Your wallet asks you to confirm…', 'busy');
     try {
-      const purchase = await this.#askWallet(() => this.#sale.pay(wallet.provider, way));
+      const purchase = await this.#askWallet(() => this.#sale.pay(wallet.provider, way, this.#choice.chosen));
       // Another tab has begun to pay: its purchase is continued when this step is over.
       if (purchase === null) setTimeout(() => this.#continueKept());
       else await this.#redeem(purchase);
@@ -114,6 +128,7 @@ export class PayView {
   }
 
   async #redeem(purchase: KeptPurchase, first?: RedeemAttempt): Promise<void> {
+    this.#choice.follow(purchase);
     this.#show(() => []);
     find('phone').hidden = true;
     showStatus('Getting the answer…', 'busy');
@@ -137,7 +152,7 @@ export class PayView {
 
   #continueOvertaken(): void {
     showStatus('');
-    find('phone').hidden = this.data.ticketUrl === null;
+    this.#offerPhone();
     this.#continueKept();
   }
 
@@ -165,10 +180,12 @@ export class PayView {
 
   /** A wallet was opened and the tab closed before it answered: the chain knows whether it paid. */
   #offerSearch(purchase: KeptPurchase): void {
-    const amount = formatTokenAmount(BigInt(purchase.amountBaseUnits), this.data.token.decimals);
+    this.#choice.follow(purchase);
+    const { token } = purchase;
+    const amount = formatTokenAmount(BigInt(purchase.amountBaseUnits), token.decimals);
     const since = showTime(purchase.atMs);
     showStatus(
-      `You began to pay ${amount} ${this.data.token.symbol} at ${since}, and the page does not know whether your wallet paid.`,
+      `You began to pay ${amount} ${token.symbol} at ${since}, and the page does not know whether your wallet paid.`,
     );
     const anew = createButton('I did not pay: begin anew', () => this.#beginAnew(purchase));
     const hint = create(
@@ -200,8 +217,12 @@ export class PayView {
   }
 
   async #askWallet<T>(ask: () => Promise<T>): Promise<T> {
-    this.#isAskingWallet = true;
-    return ask().finally(() => (this.#isAskingWallet = false));
+    this.#setAsking(true);
+    return ask().finally(() => this.#setAsking(false));
+  }
+
+  #setAsking(isAsking: boolean): void {
+    this.#isAskingWallet = this.#choice.isLocked = isAsking;
   }
 
   #forget(purchase: KeptPurchase): void {
@@ -216,28 +237,32 @@ export class PayView {
 
   #preparePhone(): void {
     const panel = find<HTMLDetailsElement>('phone');
-    const { ticketUrl } = this.data;
-    if (ticketUrl === null) return;
-    panel.hidden = false;
+    this.#offerPhone();
     panel.addEventListener('toggle', () => {
-      if (!panel.open || this.#isPolling || this.#steps.isBusy) return;
+      const option = this.#choice.chosen;
+      if (!panel.open || option.ticketUrl === null || this.#isPolling || this.#steps.isBusy) return;
       if (Date.now() > this.#expiresAtMs) return showStatus('This page is too old to pay with. Reload it.', 'bad');
-      const purchase = this.#sale.keepOwn('phone');
+      const purchase = this.#sale.keepOwn('phone', option);
       if (this.#sale.store.find(purchase.reference) === undefined)
         return showStatus('This browser keeps no data, so a phone cannot pay for it.', 'bad');
-      showCode(location.origin + ticketUrl);
+      showCode(location.origin + option.ticketUrl);
       this.#awaitPhone(purchase);
     });
+  }
+
+  #offerPhone(): void {
+    find('phone').hidden = this.#choice.chosen.ticketUrl === null;
   }
 
   #awaitPhone(purchase: KeptPurchase): void {
     if (this.#isPolling) return;
     showStatus('Waiting for your phone to pay…', 'busy');
+    const isShown = this.#choice.chosen.reference === purchase.reference;
     // A reload alone would wait for the phone again, without a code.
     const anew = createButton('The phone did not pay: begin anew', () => this.#beginAnew(purchase));
-    this.#show(() => [create('div', { class: 'buttons' }, anew), ...this.#drawWallets()]);
+    this.#show(() => [create('div', { class: 'buttons' }, anew), ...this.#drawWallets()], !isShown);
     // The code that was shown before a reload cannot be shown again, and an expired one must not be.
-    if (this.data.reference !== purchase.reference) find('phone').hidden = true;
+    if (!isShown) find('phone').hidden = true;
     else void untilTime(this.#expiresAtMs).then(() => (find('phone').hidden = true));
     void this.#redeemByPhone(purchase);
   }
@@ -254,16 +279,18 @@ export class PayView {
   }
 
   #prepareByHand(): void {
-    const panel = find<HTMLDetailsElement>('manual');
-    panel.addEventListener('toggle', () => panel.open && this.#sale.keepOwn('hand'));
-    void expireCalldata(this.#expiresAtMs, 'Reload the page.');
-    showHashField((text) => this.#enterHash(text));
+    for (const option of this.data.options.filter(({ sends }) => sends)) {
+      const panel = find<HTMLDetailsElement>(`manual${option.idEnd}`);
+      panel.addEventListener('toggle', () => panel.open && this.#sale.keepOwn('hand', option));
+      void expireCalldata(option.idEnd, this.#expiresAtMs, 'Reload the page.');
+      showHashField(option.idEnd, (text) => this.#enterHash(text, option));
+    }
   }
 
   /** The hash is kept at once: what is under way may be a wallet that never answers. */
-  #enterHash(text: string): void {
+  #enterHash(text: string, option: PayOption): void {
     if (!isHash(text)) return showStatus('A transaction hash is 0x and 64 hexadecimal digits.', 'bad');
-    const paid = this.#sale.keepProof(this.#sale.keepOwn('hand'), text);
+    const paid = this.#sale.keepProof(this.#sale.keepOwn('hand', option), text);
     if (this.#isAskingWallet) {
       showStatus('Your wallet has not answered yet. The hash is kept: answer in your wallet, or reload this page.');
     }

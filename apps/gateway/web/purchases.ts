@@ -1,4 +1,6 @@
-import { isHash, isRecord, X_PAYMENT, PAYMENT_SIGNATURE, type Hex } from '@tollgate/protocol';
+import { isAddress, isHash, isRecord, X_PAYMENT, PAYMENT_SIGNATURE, type Hex } from '@tollgate/protocol';
+
+import type { ChainFacts, TokenFacts } from './page-data.js';
 
 /** The header that redeems a payment. */
 export interface ProofHeader {
@@ -13,8 +15,11 @@ export interface KeptPurchase {
   readonly way: 'transfer' | 'signature' | 'phone' | 'hand';
   readonly atMs: number;
   readonly network: string;
+  /** Kept whole: the option may not be offered when the page is opened again. */
+  readonly chain: ChainFacts;
+  readonly token: TokenFacts;
   readonly amountBaseUnits: string;
-  readonly payTo: string;
+  readonly payTo: Hex;
   readonly from?: Hex;
   /** The newest block when the wallet was asked, in hexadecimal. */
   readonly fromBlock?: string;
@@ -134,11 +139,21 @@ function parse(text: string): KeptPurchase[] {
 function isPurchase(value: unknown): value is KeptPurchase {
   if (!isRecord(value)) return false;
   const { reference, way, atMs, network, amountBaseUnits, payTo, txHash, proof, releases = 0, retryAtMs = 0 } = value;
-  const isText = [reference, network, amountBaseUnits, payTo].every((one) => typeof one === 'string');
+  const isText = [reference, network, amountBaseUnits].every((one) => typeof one === 'string');
   const isTimed = [atMs, releases, retryAtMs].every((one) => typeof one === 'number');
   const isProof =
     proof === undefined || (isRecord(proof) && typeof proof['value'] === 'string' && isHeader(proof['name']));
-  return isText && isTimed && WAYS.includes(way) && (txHash === undefined || isHash(txHash)) && isProof;
+  const isNamed = isChain(value['chain']) && isToken(value['token']) && isAddress(payTo);
+  return isText && isTimed && isNamed && WAYS.includes(way) && (txHash === undefined || isHash(txHash)) && isProof;
+}
+
+function isChain(value: unknown): value is ChainFacts {
+  return isRecord(value) && Number.isInteger(value['id']) && typeof value['name'] === 'string';
+}
+
+function isToken(value: unknown): value is TokenFacts {
+  if (!isRecord(value)) return false;
+  return isAddress(value['address']) && typeof value['symbol'] === 'string' && Number.isInteger(value['decimals']);
 }
 
 function isHeader(name: unknown): boolean {

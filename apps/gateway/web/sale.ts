@@ -1,9 +1,9 @@
-import { formatTokenAmount, lockOf, type Hex } from '@tollgate/protocol';
+import { lockOf, type Hex } from '@tollgate/protocol';
 
-import { showTime } from '../../../libs/http/src/web/show-time.js';
 import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { showAnswer } from './document/answer.js';
-import { create, find, linkTransaction } from './document/dom.js';
+import { find } from './document/dom.js';
+import { showReceipt } from './document/receipt.js';
 import { readFreshChallenge } from './fresh-challenge.js';
 import {
   findLockedTransfer,
@@ -12,7 +12,7 @@ import {
   type LockedTransferTerms,
 } from './locked-transfer.js';
 import { isLockHeld, runAlone, runInTurn } from './locks.js';
-import type { PayPageData } from './page-data.js';
+import type { PayOption, PayPageData } from './page-data.js';
 import { isBegun, KeptPurchases, sweepPurchases, type KeptPurchase } from './purchases.js';
 import {
   createTransferProof,
@@ -61,28 +61,19 @@ export class PageSale {
   }
 
   /**
-   * Has the wallet pay. Null where another tab of this browser has begun to: its purchase counts.
+   * Has the wallet pay in this option. Null where another tab of this browser has begun to: its purchase counts.
    *
    * @throws PageProblem, or the wallet's error
    */
-  pay(provider: WalletProvider, way: 'transfer' | 'signature'): Promise<KeptPurchase | null> {
+  pay(provider: WalletProvider, way: 'transfer' | 'signature', shown: PayOption): Promise<KeptPurchase | null> {
     return runAlone(this.#payLock, async () => {
       if (this.store.list().some(isBegun)) return null;
       const from = await readAccount(provider);
-      await ensureChain(provider, this.data.chain);
-      const { requirement, lock, required } = await readFreshChallenge(this.url, this.data);
-      const { network, maxAmountRequired: amountBaseUnits, extra } = requirement;
+      await ensureChain(provider, shown.chain);
+      const { option, lock, required } = await readFreshChallenge(this.url, shown);
       const fromBlock = way === 'transfer' ? await readBlockNumber(provider) : null;
-      const purchase: KeptPurchase = {
-        reference: extra.reference,
-        way,
-        atMs: Date.now(),
-        network,
-        amountBaseUnits,
-        payTo: this.data.payTo,
-        from,
-        ...(fromBlock === null ? {} : { fromBlock }),
-      };
+      const begun = { ...createPurchase(option, way), from };
+      const purchase: KeptPurchase = fromBlock === null ? begun : { ...begun, fromBlock };
       // A phone may have paid while the wallet was asked.
       if (this.store.list().some(isBegun)) return null;
       if (!this.store.keep(purchase)) {
@@ -92,12 +83,12 @@ export class PageSale {
       }
       try {
         if (way === 'transfer') {
-          const txHash = await sendLockedTransfer(provider, from, this.#termsOf(purchase, lock), this.data.chain.id);
+          const txHash = await sendLockedTransfer(provider, from, termsOf(purchase, lock), shown.chain.id);
           return this.keepProof(purchase, txHash);
         }
         if (required === null)
           throw new PageProblem('This gateway takes no signature here. Send the transfer instead.');
-        const paid = { ...purchase, proof: await signInWallet(provider, from, required, this.data.chain.id) };
+        const paid = { ...purchase, proof: await signInWallet(provider, from, required, shown.chain.id) };
         this.store.keep(paid);
         return paid;
       } catch (error) {
@@ -111,19 +102,17 @@ export class PageSale {
   /** Looks on the chain for the transfer of a purchase whose tab was closed. */
   async search(purchase: KeptPurchase, provider: WalletProvider): Promise<KeptPurchase | null> {
     const from = purchase.from ?? (await readAccount(provider));
-    await ensureChain(provider, this.data.chain);
-    const terms = this.#termsOf(purchase, lockOf(purchase.reference));
+    await ensureChain(provider, purchase.chain);
+    const terms = termsOf(purchase, lockOf(purchase.reference));
     const txHash = await findLockedTransfer(provider, from, purchase.fromBlock ?? '0x0', terms);
     return txHash === null ? null : this.keepProof(purchase, txHash);
   }
 
-  /** Keeps the page's own reference before a code or calldata that it locks is shown. */
-  keepOwn(way: 'phone' | 'hand'): KeptPurchase {
-    const { reference, network, amountBaseUnits, payTo } = this.data;
-    const own = { reference, way, atMs: Date.now(), network, amountBaseUnits, payTo };
-    const kept = this.store.find(reference);
+  /** Keeps the page's own reference for the option before a code or calldata that it locks is shown. */
+  keepOwn(way: 'phone' | 'hand', option: PayOption): KeptPurchase {
+    const kept = this.store.find(option.reference);
     // A phone is waited for, whatever else was shown.
-    const purchase = kept?.way === 'hand' ? { ...kept, way } : (kept ?? own);
+    const purchase = kept?.way === 'hand' ? { ...kept, way } : (kept ?? createPurchase(option, way));
     this.store.keep(purchase);
     return purchase;
   }
@@ -157,10 +146,12 @@ export class PageSale {
   async redeem(purchase: KeptPurchase, waiting: Waiting, first?: RedeemAttempt): Promise<SaleEnd> {
     if (!isPaid(purchase)) throw new PageProblem('This purchase has no payment yet.');
     const end = await this.#redemption.redeem(purchase, waiting, first);
-    const { reference, txHash } = purchase;
+    const { reference, txHash, network } = purchase;
     if (!isLockMismatch(end) || txHash === undefined) return this.#conclude(purchase, end);
     // The hash was entered by hand: its lock may be that of another purchase, also of one whose transaction was replaced.
-    const others = this.store.list().filter((kept) => kept.reference !== reference && mayBePaidBy(kept, txHash));
+    const others = this.store
+      .list()
+      .filter((kept) => kept.reference !== reference && kept.network === network && mayBePaidBy(kept, txHash));
     for (const other of others) {
       const otherEnd = await this.#redemption.redeem(createPaid(other, txHash), waiting);
       if (isLockMismatch(otherEnd)) continue;
@@ -214,7 +205,7 @@ export class PageSale {
       return { text: `${isBought ? 'You have paid. ' : ''}The answer broke off; try again.`, kind: 'retry' };
     }
     if (!isBought) return this.#explainError(purchase, response.status);
-    this.#showReceipt({ ...bought, ...settled });
+    showReceipt({ ...bought, ...settled });
     return { text: 'Paid. Here is your answer.', kind: 'done' };
   }
 
@@ -234,28 +225,16 @@ export class PageSale {
   #keptOf(purchase: KeptPurchase): KeptPurchase {
     return this.store.find(purchase.reference) ?? purchase;
   }
+}
 
-  #termsOf({ amountBaseUnits }: KeptPurchase, lock: Hex): LockedTransferTerms {
-    return { asset: this.data.token.address, payTo: this.data.payTo, amountBaseUnits, lock };
-  }
+/** A purchase that begins now. */
+function createPurchase(option: PayOption, way: KeptPurchase['way']): KeptPurchase {
+  const { reference, network, chain, token, amountBaseUnits, payTo } = option;
+  return { reference, way, atMs: Date.now(), network, chain, token, amountBaseUnits, payTo };
+}
 
-  #showReceipt({ amountBaseUnits, atMs, txHash, payTo, from }: KeptPurchase): void {
-    const { token, chain } = this.data;
-    const paid = `${formatTokenAmount(BigInt(amountBaseUnits), token.decimals)} ${token.symbol}`;
-    find('title').textContent = `Paid ${paid}`;
-    // They say what would be paid next, beside a receipt of what was.
-    for (const id of ['facts', 'manual']) find(id).hidden = true;
-    find('receipt').hidden = false;
-    // To buy it again is the last thing to offer.
-    find('receipt').after(find('actions'));
-    find('receipt-amount').textContent = paid;
-    find('receipt-recipient').textContent = payTo;
-    find('receipt-payer').replaceChildren(from === undefined ? 'the account that sent it' : create('code', {}, from));
-    find('receipt-time').textContent = showTime(atMs);
-    find('receipt-transaction').replaceChildren(
-      txHash === undefined ? 'settled by the gateway' : linkTransaction(chain.explorerUrl, txHash),
-    );
-  }
+function termsOf({ token, payTo, amountBaseUnits }: KeptPurchase, lock: Hex): LockedTransferTerms {
+  return { asset: token.address, payTo, amountBaseUnits, lock };
 }
 
 function createPaid(purchase: KeptPurchase, txHash: Hex): PaidPurchase {

@@ -15,6 +15,7 @@ import {
 
 import { PageProblem } from './chain.js';
 import type { ProofHeader } from './purchases.js';
+import { callToken, isWord, wordOf } from './token-calls.js';
 import { explainWallet, type WalletProvider } from './wallets.js';
 
 /** `allowance(address,address)` */
@@ -37,7 +38,7 @@ export async function signInWallet(
   const option = optionOf('exact');
   if (option === undefined) throw new PageProblem('This gateway takes no signature here. Send the transfer instead.');
   for (const offered of [optionOf('upto') ?? [], option].flat()) {
-    for (const method of listSignedMethods().filter(({ schemes }) => schemes.some((one) => one === offered.scheme))) {
+    for (const method of listSignedMethods().filter((one) => isAskedFor(one, offered))) {
       if (await canMove(method, provider, from, offered))
         return signBy(method, provider, from, { required, option: offered, chainId });
     }
@@ -46,6 +47,12 @@ export async function signInWallet(
   throw new PageProblem(
     `This token is paid by signature only after its owner has approved ${spenders.join(' or ')}, and yours has not. Send the transfer instead.`,
   );
+}
+
+/** Whether the requirement is paid by the method: of its scheme, and the one that it names, if it names one. */
+function isAskedFor({ schemes, transferMethod }: AnySignedMethod, { scheme, extra }: RequirementV2): boolean {
+  const { assetTransferMethod = transferMethod } = extra;
+  return schemes.some((one) => one === scheme) && assetTransferMethod === transferMethod;
 }
 
 interface SignedOption {
@@ -105,18 +112,6 @@ async function takesAuthorizations(provider: WalletProvider, from: Hex, { asset 
   } catch (error) {
     return !/revert/i.test(explainWallet(error));
   }
-}
-
-function callToken(provider: WalletProvider, token: string, data: string): Promise<unknown> {
-  return provider.request({ method: 'eth_call', params: [{ to: token, data }, 'latest'] });
-}
-
-function wordOf(hex: string): string {
-  return hex.slice(2).toLowerCase().padStart(64, '0');
-}
-
-function isWord(value: unknown): value is Hex {
-  return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value);
 }
 
 async function signTyped(provider: WalletProvider, from: Hex, typed: TypedData): Promise<Hex> {

@@ -24,7 +24,7 @@ export class TicketView {
   }
 
   start(): void {
-    void expireCalldata(this.#expiresAtMs, 'Show a new code on the other screen.');
+    void expireCalldata('', this.#expiresAtMs, 'Show a new code on the other screen.');
     const begun = this.#begun.read();
     if (begun !== null) this.#continueBegun(begun);
     watchWallets((wallets) => {

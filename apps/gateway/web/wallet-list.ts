@@ -1,4 +1,5 @@
 import { create, createButton } from './document/dom.js';
+import type { PayOption } from './page-data.js';
 import type { BrowserWallet } from './wallets.js';
 
 /** One block for each wallet, with its icon where there are several. */
@@ -18,22 +19,24 @@ export type PayWay = 'transfer' | 'signature';
 /** The buttons that pay. Without a wallet, how to pay all the same. */
 export function renderPayButtons(
   wallets: readonly BrowserWallet[],
-  signs: boolean,
+  { signs, sends }: Pick<PayOption, 'signs' | 'sends'>,
   pay: (wallet: BrowserWallet, way: PayWay) => void,
 ): HTMLElement[] {
+  if (!signs && !sends) return [create('p', {}, 'This token is taken from programs alone.')];
   if (wallets.length === 0) {
-    return [create('p', {}, 'This browser has no wallet. Pay with your phone, or by hand, as described below.')];
+    const otherwise = sends ? ' Pay with your phone, or by hand, as described below.' : '';
+    return [create('p', {}, `This browser has no wallet.${otherwise}`)];
   }
   const where = wallets.length === 1 ? ` with ${wallets[0]?.name}` : '';
   const buttons = (wallet: BrowserWallet): HTMLElement[] => {
-    if (!signs) return [createButton(`Pay${where}`, () => pay(wallet, 'transfer'), 'main')];
-    return [
-      createButton(`Pay${where}`, () => pay(wallet, 'signature'), 'main'),
-      createButton('Send a transfer instead', () => pay(wallet, 'transfer')),
-    ];
+    const sign = createButton(`Pay${where}`, () => pay(wallet, 'signature'), 'main');
+    if (!sends) return [sign];
+    const send = (text: string, look: string) => createButton(text, () => pay(wallet, 'transfer'), look);
+    return signs ? [sign, send('Send a transfer instead', '')] : [send(`Pay${where}`, 'main')];
   };
+  const own = sends ? ' A transfer of your own costs gas.' : '';
   const hint = signs
-    ? 'You sign, and the gateway sends the transaction: no gas. A transfer of your own costs gas.'
+    ? `You sign, and the gateway sends the transaction: no gas.${own}`
     : 'Your wallet sends a transfer, which costs gas.';
   return [...renderWallets(wallets, buttons), create('p', { class: 'hint' }, hint)];
 }

@@ -52,7 +52,10 @@ export class PagesEnvironment implements ChecksTogether {
       return ['WALLET_RPC_URL holds a user name or a password, and every visitor can read it. Name a public server.'];
     }
     if (this.testWallet === undefined) return [];
-    if (url === null) return ['TEST_WALLET needs WALLET_RPC_URL, the local anvil that it pays on.'];
+    if (url === null)
+      return [
+        'TEST_WALLET needs WALLET_RPC_URL (with PAYMENTS_FILE the walletRpc of its first chain), the local anvil that it pays on.',
+      ];
     if (isLoopbackHost(url.hostname)) return [];
     return ['TEST_WALLET is for a local anvil: WALLET_RPC_URL must be on a loopback address.'];
   }

@@ -5,8 +5,9 @@ import { z } from 'zod';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { createExactOption, createMeteredOption } from '../paywall/offer/offer-template.js';
-import { challengeSettingsOf, PaidEndpoint, type ChallengeSettings } from '../paywall/offer/paid-endpoint.js';
+import { challengeSettingsOf, PaidEndpoint } from '../paywall/offer/paid-endpoint.js';
 import { publicOriginOf } from '../paywall/offer/public-origin.js';
+import type { ChallengeSettings } from '../paywall/offer/sold-option.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import { PAID_ROUTES, type PaidRoute } from '../paywall/route/paid-route.js';
 

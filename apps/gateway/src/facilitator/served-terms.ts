@@ -17,7 +17,7 @@ import {
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
-import { isTakenBy } from '../paywall/offer/paid-endpoint.js';
+import { isTakenBy } from '../paywall/offer/sold-option.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import type { JudgedOption } from '../verifiers/judged-options.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
@@ -65,7 +65,10 @@ export class ServedTerms {
     if (!listSchemes(version).includes(requirement.scheme)) return refuse('wrong_scheme');
     const onNetwork = this.#tokens.filter(({ judged }) => networksOf(judged, version).includes(requirement.network));
     if (onNetwork.length === 0) return refuse('wrong_network');
-    const token = onNetwork.find(({ asset }) => asset === requirement.asset);
+    const tokens = onNetwork.filter(({ asset }) => asset === requirement.asset);
+    const isPaid = ({ judged: { option } }: ServedToken) => lowerHex(option.payTo) === requirement.payTo;
+    // One that is paid to several accounts of this seller is an option for each.
+    const token = tokens.find(isPaid) ?? tokens[0];
     if (token === undefined)
       return { reason: INVALID_REQUIREMENTS, message: 'This facilitator does not settle this asset.' };
     const mismatch = findMismatch(requirement, token);

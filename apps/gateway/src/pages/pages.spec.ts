@@ -153,7 +153,11 @@ describe('the page of a priced route', () => {
     expect(body.match(/<script/g)).toHaveLength(2);
     expect(body).toContain('&lt;/script&gt;&lt;script&gt;alert(1)');
     const [, data = ''] = /<script type="application\/json" id="page-data">([^<]*)<\/script>/.exec(body) ?? [];
-    expect(JSON.parse(data)).toMatchObject({ kind: 'pay', amountBaseUnits: '1000', signs: true, base: '' });
+    expect(JSON.parse(data)).toMatchObject({
+      kind: 'pay',
+      base: '',
+      options: [{ amountBaseUnits: '1000', signs: true }],
+    });
   });
 
   it('offers the transfer alone while no signature would be taken', async () => {

@@ -43,7 +43,8 @@ const [desk, phone] = [() => gateways[0]!, () => gateways[1]!];
 async function openPage(path = '/api/weather'): Promise<{ reference: string; ticketUrl: string | null; body: string }> {
   const { body } = await send(desk().port, { path, headers: BROWSER });
   const [, data = ''] = /id="page-data">([^<]*)</.exec(body) ?? [];
-  return { ...(JSON.parse(data) as { reference: string; ticketUrl: string | null }), body };
+  const { options } = JSON.parse(data) as { options: { reference: string; ticketUrl: string | null }[] };
+  return { ...options[0]!, body };
 }
 
 const post = (gateway: RunningGateway, path: string, body: unknown, headers = JSON_TYPE) =>

@@ -6,8 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayEnvironment } from '../config/gateway.config.js';
 import type { PagesEnvironment } from '../config/pages.environment.js';
 import type { RenderHtmlPage } from '../paywall/offer/html-page.js';
-import type { ChallengeSettings } from '../paywall/offer/paid-endpoint.js';
 import { createPublicOrigin } from '../paywall/offer/public-origin.js';
+import type { ChallengeSettings } from '../paywall/offer/sold-option.js';
 import { overlap, parsePathPattern } from '../paywall/route/paid-path.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
 import type { LockQuestions } from '../verifiers/lock-questions.js';
@@ -15,7 +15,7 @@ import { ANSWER_FRAME_PATH, renderAnswerFrame } from './answer-frame.js';
 import { type DocumentParts, sendPage } from './document.js';
 import { type FrontPageParts, renderFrontPage, renderLlmsText } from './front-page.js';
 import { readBrand, loadTestWallet, readWebFiles, ASSETS_PATH } from './page-files.js';
-import { renderPayPage } from './pay-page.js';
+import { renderPayData, renderPayPage } from './pay-page.js';
 import { PayTickets } from './pay-tickets.js';
 import { renderProblemPage } from './problem-page.js';
 import { ReportedHashes } from './reported-hashes.js';
@@ -96,7 +96,8 @@ export async function registerPages(server: FastifyInstance, parts: PagesParts):
   const reports = new ReportedHashes(redis);
   await registerTicketRoutes(server, { document, terms, tickets, reports, locks, readOrigin });
   const receiptSeconds = environment.acceptance.boundRedemptionWindowSeconds;
-  return (request) => renderPayPage({ document, terms, tickets, signedPayments, receiptSeconds }, request);
+  const pay = { document, terms, tickets, signedPayments, receiptSeconds };
+  return (request) => (request.form === 'page' ? renderPayPage(pay, request) : renderPayData(pay, request));
 }
 
 function serve(

@@ -16,17 +16,16 @@ export interface SaleTerms {
   readonly token: TokenFacts;
 }
 
-/** What the gateway sells in, in the seller's order. CHAIN_NAME and WALLET_RPC_URL describe the first option's chain. */
-export function saleTermsOf({ payment, pages, options }: GatewayEnvironment): readonly SaleTerms[] {
+/** What the gateway sells in, in the seller's order. */
+export function saleTermsOf({ payment, options }: GatewayEnvironment): readonly SaleTerms[] {
   const { maxTimeoutSeconds } = payment;
   return options.map((option) => {
     const { asset: address, symbol, decimals, chain } = option;
-    const isFirst = chain.id === options[0]?.chain.id;
     const facts = {
       id: chain.id,
-      name: (isFirst ? pages.chainName : undefined) ?? chain.network,
-      rpcUrl: (isFirst ? pages.walletRpcUrl : undefined) ?? null,
-      nativeSymbol: pages.nativeSymbol,
+      name: chain.title ?? chain.network,
+      rpcUrl: chain.walletRpc,
+      nativeSymbol: chain.coin,
       explorerUrl: chain.explorer?.replace(/\/+$/, '') ?? null,
     };
     return { option, maxTimeoutSeconds, chain: facts, token: { address, symbol, decimals } };
@@ -52,9 +51,17 @@ export function showRoutePrice(route: PaidRoute, terms: readonly SaleTerms[]): s
   return `${route.isMetered === true ? 'at most ' : ''}${prices.join(' or ')}`;
 }
 
-/** What is paid, to whom and where, as HTML: a payer reads it before its wallet opens. `what` is HTML. */
-export function renderFacts({ option, chain, token }: SaleTerms, what: string, total: string): string {
-  return `<dl id="facts">
+interface PaymentFacts {
+  /** HTML. */
+  readonly what: string;
+  readonly total: string;
+  /** What the element's id ends with. */
+  readonly idEnd: string;
+}
+
+/** What is paid, to whom and where, as HTML: a payer reads it before its wallet opens. */
+export function renderFacts({ option, chain, token }: SaleTerms, { what, total, idEnd }: PaymentFacts): string {
+  return `<dl id="facts${idEnd}">
 <dt>For</dt><dd>${what}</dd>
 <dt>Total</dt><dd>${escapeHtml(total)}</dd>
 <dt>Token</dt><dd>${escapeHtml(token.symbol)} <code>${token.address}</code></dd>

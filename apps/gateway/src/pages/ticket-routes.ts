@@ -200,7 +200,7 @@ function renderTicketPage(
   const price = showPrice(priceBaseUnits, token);
   const main = `<h1>Pay ${escapeHtml(price)}</h1>
 <p>For the screen that shows the code. The answer appears there, not here.</p>
-${renderFacts(terms, `<code>${escapeHtml(path)}</code>, on the other screen`, price)}
+${renderFacts(terms, { what: `<code>${escapeHtml(path)}</code>, on the other screen`, total: price, idEnd: '' })}
 <div id="actions"><noscript><p>JavaScript is off, so this page cannot open a wallet. You can pay by hand.</p></noscript></div>
 <p id="status" role="status"></p>
 <details><summary>Pay by hand</summary>

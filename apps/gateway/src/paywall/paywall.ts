@@ -16,10 +16,11 @@ import { readIdempotencyKey } from '../server/idempotency-key.js';
 import { type ProblemAnswer, type ResourceAnswer, sendAnswer } from './answer/answer.js';
 import { GatewayPurchase, type OrderEnd, type OrderParts } from './gateway-purchase.js';
 import type { ChallengedRequest } from './offer/challenges.js';
-import { prefersHtml } from './offer/html-page.js';
-import type { PaidEndpoint, SoldOption } from './offer/paid-endpoint.js';
+import { pageFormOf } from './offer/html-page.js';
+import type { PaidEndpoint } from './offer/paid-endpoint.js';
 import type { ReadPublicOrigin } from './offer/public-origin.js';
 import { sendChallenge, sendNothingOffered, sendUnpaid, sendUnpaidPage } from './offer/send-challenge.js';
+import type { SoldOption } from './offer/sold-option.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import { factsOf, type PaymentFacts, type PaywallLog, type RequestFacts } from './paywall-log.js';
 import { findHeadFault } from './present/find-head-fault.js';
@@ -215,8 +216,10 @@ export class Paywall implements OnApplicationShutdown {
       sendNothingOffered(reply);
       return;
     }
-    if (varies && prefersHtml(request.raw.headers)) {
+    const form = varies ? pageFormOf(request.raw.headers) : null;
+    if (renderPage !== null && form !== null) {
       const asPage = {
+        form,
         route: endpoint.route,
         query: readQuery(request.raw.url ?? ''),
         offered: challenge.offered,

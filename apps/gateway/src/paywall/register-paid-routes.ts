@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { RenderHtmlPage } from './offer/html-page.js';
-import { type ChallengeSettings, PaidEndpoint } from './offer/paid-endpoint.js';
+import { PaidEndpoint } from './offer/paid-endpoint.js';
+import type { ChallengeSettings } from './offer/sold-option.js';
 import type { Paywall } from './paywall.js';
 import type { PaidRoute } from './route/paid-route.js';
 

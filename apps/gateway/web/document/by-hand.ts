@@ -1,19 +1,20 @@
 import { create, createButton, find, untilTime } from './dom.js';
 
-/** The field for the hash of a transaction that was sent without this page. */
-export function showHashField(onEnter: (text: string) => void): void {
-  const input = create('input', { id: 'hash', autocomplete: 'off', spellcheck: 'false', placeholder: '0x…' });
+/** The field for the hash of a transaction that was sent without this page. @param idEnd that of its option's elements */
+export function showHashField(idEnd: string, onEnter: (text: string) => void): void {
+  const id = `hash${idEnd}`;
+  const input = create('input', { id, autocomplete: 'off', spellcheck: 'false', placeholder: '0x…' });
   const enter = (): void => onEnter(input.value.trim());
   input.addEventListener('keydown', ({ key }) => key === 'Enter' && enter());
-  find('by-hand').replaceChildren(
-    create('label', { for: 'hash' }, 'The hash of the transaction that paid'),
+  find(`by-hand${idEnd}`).replaceChildren(
+    create('label', { for: id }, 'The hash of the transaction that paid'),
     input,
     createButton('Get the answer', enter),
   );
 }
 
 /** Takes the calldata away when it is too late to pay with it, and says how to get another one. */
-export async function expireCalldata(expiresAtMs: number, advice: string): Promise<void> {
+export async function expireCalldata(idEnd: string, expiresAtMs: number, advice: string): Promise<void> {
   await untilTime(expiresAtMs);
-  find('calldata').replaceChildren(`This has expired. ${advice}`);
+  find(`calldata${idEnd}`).replaceChildren(`This has expired. ${advice}`);
 }

@@ -99,6 +99,52 @@ accepts:
     ]);
   });
 
+  it('says of each chain what wallets and pages show: its name, coin and a public server', () => {
+    const { options } = parsePayments(
+      `chains:
+  polygon: { title: Polygon PoS, walletRpc: 'https://rpc.example/polygon' }
+  devnet: { id: 31337, network: devnet }
+  other: { id: 31338, network: other, coin: XYZ }
+accepts:
+  one: { chain: polygon, token: USDC, payTo: ${SHOP} }
+  two: { chain: devnet, token: ${WETH}, decimals: 18, payTo: ${SHOP} }
+  three: { chain: other, token: ${WETH}, decimals: 18, payTo: ${SHOP} }
+`,
+      {},
+    );
+    expect(options.map(({ chain: { title, coin, walletRpc } }) => [title, coin, walletRpc])).toEqual([
+      ['Polygon PoS', 'POL', 'https://rpc.example/polygon'],
+      [null, 'ETH', null],
+      [null, 'XYZ', null],
+    ]);
+  });
+
+  it.each([
+    [
+      'a server with a password',
+      "walletRpc: 'https://me:secret@rpc.example'",
+      'walletRpc',
+      'must be an http or https URL without user name and password: every visitor can read it',
+    ],
+    [
+      'a server with a variable',
+      "walletRpc: '${RPC_URL}'",
+      'walletRpc',
+      'must be an http or https URL without user name and password: every visitor can read it',
+    ],
+    [
+      'a server of another kind',
+      "walletRpc: 'wss://rpc.example'",
+      'walletRpc',
+      'must be an http or https URL without user name and password: every visitor can read it',
+    ],
+    ['a coin with a space', "coin: 'E H'", 'coin', 'must be 2 to 6 letters or digits'],
+    ['an empty title', "title: ''", 'title', 'must be 1 to 60 visible characters'],
+  ])('is refused for %s', (_what, line, key, problem) => {
+    const text = `chains:\n  base: { ${line} }\naccepts:\n  one: { chain: base, token: USDC, payTo: '${SHOP}' }\n`;
+    expect(problemsOf(text)).toEqual([`chains.base.${key} (line 2): ${problem}.`]);
+  });
+
   it.each([
     ['a list', '- base', 'The file must have "chains:" and "accepts:".'],
     ['an unknown section', 'chain: {}', 'chain (line 1): is unknown; did you mean "chains"?'],

@@ -5,7 +5,7 @@ import { expandVariables, VariableError } from '../files/expand-variables.js';
 import { hintAt, parseEntry, reportUnknownKeys, type ParsedEntry } from '../files/parse-entry.js';
 import { describeProblems, parseYaml, type FileProblem, type Place } from '../files/parse-yaml.js';
 import { ChainEntry, OptionEntry } from './payments-entries.js';
-import type { PaymentChain, PaymentOption, Payments } from './payments.js';
+import { DEFAULT_COIN, type PaymentChain, type PaymentOption, type Payments } from './payments.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -85,12 +85,16 @@ function readChain(name: string, entry: unknown, place: Place, problems: FilePro
     problems.push({ place, message: `is no known chain; ${hint} Any other chain needs id and network` });
   }
   if (problems.length > before || id === undefined || network === undefined) return null;
-  const { rpc, reconcileRpc = rpc, reconcileConfirmations, relayers, confirmations, explorer } = description;
+  const { rpc, reconcileRpc = rpc, reconcileConfirmations, relayers, confirmations } = description;
+  const { explorer, title, coin, walletRpc } = description;
   return {
     name,
     id,
     network,
     explorer: explorer ?? known?.explorer ?? null,
+    title: title ?? null,
+    coin: coin ?? known?.coin ?? DEFAULT_COIN,
+    walletRpc: walletRpc ?? null,
     confirmations,
     rpc: listOf(rpc),
     reconcileRpc: listOf(reconcileRpc),

@@ -21,6 +21,18 @@ function IsTextOrTexts(message: string, least = 1): PropertyDecorator {
   return ValidateBy({ name: 'isTextOrTexts', validator: { validate } }, { message });
 }
 
+function IsPublicUrl(): PropertyDecorator {
+  const validate = (value: unknown): boolean => {
+    if (typeof value !== 'string' || !URL.canParse(value)) return false;
+    const { protocol, username, password } = new URL(value);
+    return /^https?:$/.test(protocol) && username === '' && password === '';
+  };
+  return ValidateBy(
+    { name: 'isPublicUrl', validator: { validate } },
+    { message: '$property must be an http or https URL without user name and password: every visitor can read it' },
+  );
+}
+
 /** One chain of the payments file. Every field is checked; the initialisers are the defaults. */
 export class ChainEntry {
   @IsOptional()
@@ -59,6 +71,18 @@ export class ChainEntry {
   @IsOptional()
   @Matches(/^https?:\/\/\S+$/, { message: 'explorer must be a URL' })
   explorer?: string;
+
+  @IsOptional()
+  @Matches(/^[ -~]{1,60}$/, { message: 'title must be 1 to 60 visible characters' })
+  title?: string;
+
+  @IsOptional()
+  @Matches(/^[A-Za-z0-9]{2,6}$/, { message: 'coin must be 2 to 6 letters or digits' })
+  coin?: string;
+
+  @IsOptional()
+  @IsPublicUrl()
+  walletRpc?: string;
 }
 
 /** `transfer`: the payer sends a transaction of its own. */

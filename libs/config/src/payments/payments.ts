@@ -8,6 +8,12 @@ export interface PaymentChain {
   readonly network: string;
   /** Transactions are shown at `{explorer}/tx/{hash}`; null: nowhere. */
   readonly explorer: string | null;
+  /** Its name on pages and in wallets; null: the network's. */
+  readonly title: string | null;
+  /** Symbol of its native coin. */
+  readonly coin: string;
+  /** A public RPC server that wallets may add together with the chain; null: none. */
+  readonly walletRpc: string | null;
   /** Blocks that a payment must have, its own included. */
   readonly confirmations: number;
   /** URLs; in a process without a connection to the chain they are as in the file, with `${NAME}`. */
@@ -47,3 +53,6 @@ export interface Payments {
   readonly chains: readonly PaymentChain[];
   readonly options: readonly PaymentOption[];
 }
+
+/** The native coin of a chain of which nothing else is known. */
+export const DEFAULT_COIN = 'ETH';

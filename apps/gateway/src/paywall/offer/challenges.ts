@@ -12,9 +12,10 @@ import {
 
 import { createHmacSha256 } from './hmac-sha256.js';
 import { createNoncePool } from './nonce-pool.js';
-import type { PaidEndpoint, SoldOption } from './paid-endpoint.js';
+import type { PaidEndpoint } from './paid-endpoint.js';
 import type { PublicOrigin } from './public-origin.js';
 import { createSignInParts, SignInNonces } from './sign-in-nonces.js';
+import type { SoldOption } from './sold-option.js';
 
 export interface AuthenticReference {
   readonly text: string;

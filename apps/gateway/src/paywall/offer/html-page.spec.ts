@@ -1,4 +1,4 @@
-import { prefersHtml } from './html-page.js';
+import { pageFormOf, prefersHtml } from './html-page.js';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 
@@ -28,5 +28,16 @@ describe('prefersHtml', () => {
   it('reads a long hostile header in little time', () => {
     const accept = `text/html,${'a/b;q=1;'.repeat(1000)}`;
     expect(prefersHtml({ accept })).toBe(true);
+  });
+});
+
+describe('pageFormOf', () => {
+  it.each([
+    ['a browser', { accept: 'text/html,*/*;q=0.8', 'sec-fetch-dest': 'document' }, 'page'],
+    ["a page's script", { accept: 'application/vnd.tollgate.page+json', 'sec-fetch-dest': 'empty' }, 'data'],
+    ['a program', { accept: '*/*' }, null],
+    ['a program that says nothing', {}, null],
+  ])('of %s', (_who, headers, form) => {
+    expect(pageFormOf(headers)).toBe(form);
   });
 });

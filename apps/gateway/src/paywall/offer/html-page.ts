@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+import type { PageDataType } from '../../../web/page-data.js';
 import type { PaidRoute } from '../route/paid-route.js';
-import type { SoldOption } from './paid-endpoint.js';
 import type { PublicOrigin } from './public-origin.js';
+import type { SoldOption } from './sold-option.js';
 
 /** A page for people. */
 export interface HtmlPage {
@@ -11,8 +12,12 @@ export interface HtmlPage {
   readonly headers: readonly string[];
 }
 
-/** An unpaid request that gets a page. */
+/** What a client that is shown pages asks for: the page itself, or new data for one that is open. */
+export type PageForm = 'page' | 'data';
+
+/** An unpaid request that gets a page, or the data of one. */
 export interface PageRequest {
+  readonly form: PageForm;
   readonly route: PaidRoute;
   readonly method: string;
   /** The path in canonical form. */
@@ -28,6 +33,14 @@ export interface PageRequest {
 }
 
 export type RenderHtmlPage = (request: PageRequest) => HtmlPage;
+
+const PAGE_DATA: PageDataType = 'application/vnd.tollgate.page+json';
+
+/** Null for a program, which gets the JSON of a 402. */
+export function pageFormOf(headers: IncomingHttpHeaders): PageForm | null {
+  if (headers.accept === PAGE_DATA) return 'data';
+  return prefersHtml(headers) ? 'page' : null;
+}
 
 /**
  * Whether a browser opens the URL as a page: `Accept` prefers HTML to JSON, and `Sec-Fetch-Dest`, if it is sent, is

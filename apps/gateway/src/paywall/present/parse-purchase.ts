@@ -28,8 +28,9 @@ import type { FastifyRequest } from 'fastify';
 
 import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
-import { isTakenBy, type PaidEndpoint, type SoldOption } from '../offer/paid-endpoint.js';
+import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
+import { isTakenBy, type SoldOption } from '../offer/sold-option.js';
 import type { SentPath } from '../route/paid-path.js';
 import { agreedPriceOf } from './agreed-price.js';
 import type { PaymentHeader } from './find-payment-header.js';

@@ -4,7 +4,8 @@ import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import { nonceOf, payerOf, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 import type { AuthenticReference } from '../offer/challenges.js';
-import type { PaidEndpoint, SoldOption } from '../offer/paid-endpoint.js';
+import type { PaidEndpoint } from '../offer/paid-endpoint.js';
+import type { SoldOption } from '../offer/sold-option.js';
 import type { SentPath } from '../route/paid-path.js';
 import type { PaidRoute } from '../route/paid-route.js';
 
