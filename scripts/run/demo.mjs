@@ -6,6 +6,7 @@ const HELP = `npm run demo [-- <name>]: shows payments or agent jobs on a local 
   npm run demo             one payment from the 402 to the refused second use, with every HTTP exchange shown
   npm run demo -- jobs     one agent job of each kind from POST to event, with its transactions, two that fail, webhooks
   npm run demo -- book     what the book keeps of sales and of a refused payment, compared with the chain; a broken row
+  npm run demo -- chains   one resource bought on two chains in two tokens, one payment paid back, both compared with the book
   npm run demo -- interop  two published x402 and MPP clients pay the gateway, and pay nothing for an answer that failed;
                            installs them first (750 MB)
 
@@ -21,6 +22,7 @@ const DEMOS = {
   payment: ['demo/demo.ts', 'runDemo'],
   jobs: ['jobs-demo/run-jobs-demo.ts', 'runJobsDemo'],
   book: ['book-demo/run-book-demo.ts', 'runBookDemo'],
+  chains: ['chains-demo/run-chains-demo.ts', 'runChainsDemo'],
   interop: ['interop/run-interop-demo.ts', 'runInteropDemo'],
 };
 

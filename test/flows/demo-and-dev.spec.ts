@@ -1,9 +1,10 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { encodeJsonHeader } from '@tollgate/protocol';
+import { decodeJsonHeader, encodeJsonHeader, type PaymentRequiredV2 } from '@tollgate/protocol';
 
 import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
+import { readBalance } from '../../tools/devnet/chain/read-balance.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import type { DevState } from '../../tools/devnet/dev-state.js';
 import { waitFor } from '../harness/retry.js';
@@ -57,6 +58,29 @@ describe('npm run dev', () => {
     const kept = ['agent-secret', 'book-signing-key', 'challenge-secret', 'test-wallet.js', 'world'];
     expect(readdirSync(runs.folder)).toEqual(kept);
   }, 180_000);
+
+  it('sells on two chains with --chains 2, and goes on with both', async () => {
+    const buy = async (): Promise<number> => {
+      const dev = await runScript('dev', {}, ['--', '--chains', '2']);
+      const state = await waitForState(dev);
+      const second = { ...state.secondChain!, payTo: state.payTo };
+      const payment = await signAuthorization(second, state.accounts[0]!, { value: '1000' });
+      const { headers } = await fetch(`${state.baseUrl}/api/weather`);
+      const { accepts } = decodeJsonHeader(headers.get('payment-required')!, 16_384) as unknown as PaymentRequiredV2;
+      expect(accepts.map(({ network }) => network)).toEqual(['eip155:1328', 'eip155:84532', 'eip155:84532']);
+      const { signature, authorization } = payment;
+      const header = encodeJsonHeader({ x402Version: 2, accepted: accepts[1], payload: { signature, authorization } });
+      const { status } = await fetch(`${state.baseUrl}/api/weather`, { headers: { 'PAYMENT-SIGNATURE': header } });
+      expect(status).toBe(200);
+      const balance = await readBalance(second, state.payTo);
+      dev.signal('SIGINT');
+      await dev.exited;
+      return Number(balance);
+    };
+    expect(await buy()).toBe(1000);
+    expect(await buy()).toBe(2000);
+    expect(readdirSync(runs.folder)).toContain('payments.yaml');
+  }, 300_000);
 
   it('reports all wrong settings at once, of every service, before it starts any', async () => {
     const dev = await runScript('dev', { MAX_IN_FLIGHT: '0', LANE_MAX_IN_FLIGHT: '0', LEASE_MS: '0' });
@@ -121,6 +145,13 @@ it.each(['dev', 'demo', 'stop'])('npm run %s refuses unknown arguments, and does
   expect(child.logs()).toContain('dance');
   expect(readdirSync(runs.folder)).toEqual([]);
 });
+
+it('npm run demo -- chains buys on two chains, pays one back, and finds no difference', async () => {
+  const demo = await runScript('demo', {}, ['--', 'chains']);
+  const { code } = await demo.exited;
+  expect(demo.logs()).toMatch(/1328 +USDC .* 0\n.*84532 +USDC .* 0\n.*84532 +WDEV .* 0\n/);
+  expect(code).toBe(0);
+}, 240_000);
 
 it('npm run demo pays once, and is refused the second time', async () => {
   const demo = await runScript('demo');

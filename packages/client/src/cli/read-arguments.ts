@@ -14,7 +14,7 @@ import type { PaymentStore } from '../store/payment-store.js';
 import { explainMissingDevnet, stateDirectory } from './dev-place.js';
 import {
   addAssets,
-  nameChain,
+  usualNetworkOf,
   readAddress,
   readAmount,
   readDecimals,
@@ -83,7 +83,7 @@ function readWallet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   const chainId = readNumber(values.chainId ?? '1328', '--chain-id');
   const asset = {
     // A gate with several chains must not have that name taken for another one.
-    network: values.network ?? (values.chainId === undefined ? 'chain-testnet' : nameChain(chainId)),
+    network: values.network ?? (values.chainId === undefined ? 'chain-testnet' : usualNetworkOf(chainId)),
     chainId,
     address: readAddress(values.asset ?? '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', '--asset'),
     decimals: readDecimals(values.decimals ?? '6', '--decimals'),

@@ -49,7 +49,7 @@ export function readAmount(text: string, option: string, decimals: number): stri
 }
 
 /** As gates name its network unless they are set to another name. */
-export function nameChain(chainId: number): string {
+export function usualNetworkOf(chainId: number): string {
   return KNOWN_CHAINS.find(({ id }) => id === chainId)?.name ?? `eip155:${chainId}`;
 }
 
@@ -112,7 +112,7 @@ function readAsset(chainId: number, fields: Fields, option: string): TrustedAsse
   const decimals = fields.decimals ?? token?.decimals.toString();
   if (decimals === undefined) throw new InvalidArgumentError(`${option}: decimals are missing for ${asset}`);
   const trusted = {
-    network: fields.network ?? nameChain(chainId),
+    network: fields.network ?? usualNetworkOf(chainId),
     chainId,
     address: asset,
     decimals: readDecimals(decimals, `${option}: decimals`),

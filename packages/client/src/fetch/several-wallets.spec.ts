@@ -136,7 +136,7 @@ describe('a gate with several options', () => {
     const { buy: ofFirst } = await ask({});
     expect(await failureOf(ofFirst('https://gate.example/'))).toMatchObject({
       code: 'no_trusted_requirement',
-      message: `No wallet is on chain 1328, to pay with ${chains.first.asset} on chain-testnet.`,
+      message: `No wallet is on its chain, to pay with ${chains.first.asset} on chain 1328.`,
     });
   });
 });

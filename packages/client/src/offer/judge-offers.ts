@@ -31,6 +31,8 @@ export interface AllowedOffer<OneWallet extends ReadWallet = ReadWallet, Require
 /** An offer that is not paid, and why. */
 export interface SkippedOffer {
   requirement: Offer;
+  /** The one of `assets` that it asks for; null: none. */
+  asset: TrustedAsset | null;
   problem: PaymentError;
 }
 
@@ -52,37 +54,31 @@ function judge<OneWallet extends ReadWallet>(
   asset: TrustedAsset | undefined,
   { maxAmount, wallets, way }: PayingLimits<OneWallet>,
 ): AllowedOffer<OneWallet> | SkippedOffer {
-  const skip = (problem: PaymentError): SkippedOffer => ({ requirement, problem });
-  if (asset === undefined)
-    return skip(createUntrusted(`This client may not pay with ${nameAsset(requirement)} to ${requirement.payTo}.`));
-  const wallet = wallets.find(({ chainId }) => chainId === asset.chainId);
-  if (wallet === undefined)
-    return skip(createUntrusted(`No wallet is on chain ${asset.chainId}, to pay with ${nameAsset(requirement)}.`));
-  if (way !== undefined && wayOf(requirement) !== way)
-    return skip(
-      createUntrusted(
-        `This payment is to be made by ${way}, and the offer of ${nameAsset(requirement)} is paid by ${wayOf(requirement)}.`,
-      ),
-    );
+  if (asset === undefined) return { requirement, asset: null, problem: createUnlisted(requirement) };
+  const skip = (problem: PaymentError): SkippedOffer => ({ requirement, asset, problem });
+  const { chainId, address } = asset;
+  const token = `${address} on chain ${chainId}`;
+  const wallet = wallets.find((one) => one.chainId === chainId);
+  if (wallet === undefined) return skip(createUntrusted(`No wallet is on its chain, to pay with ${token}.`));
+  const own = wayOf(requirement);
+  if (way !== undefined && own !== way)
+    return skip(createUntrusted(`This payment is to be made by ${way}, and the offer of ${token} is paid by ${own}.`));
   const amountBaseUnits = BigInt(requirement.maxAmountRequired);
   const limit = asset.maxAmount ?? maxAmount;
   if (amountBaseUnits > parseTokenAmount(limit, asset.decimals))
-    return skip(createOverLimit(requirement, formatTokenAmount(amountBaseUnits, asset.decimals), limit));
-  if (isSignable(requirement) && wallet[methodOfOffer(requirement).signer] === undefined)
-    return skip(
-      new PaymentError(
-        'cannot_pay',
-        `The wallet of chain ${asset.chainId} cannot sign ${methodOfOffer(requirement).signer}.`,
-      ),
-    );
+    return skip(createOverLimit(token, formatTokenAmount(amountBaseUnits, asset.decimals), limit));
+  const signer = isSignable(requirement) ? methodOfOffer(requirement).signer : null;
+  if (signer !== null && wallet[signer] === undefined)
+    return skip(new PaymentError('cannot_pay', `The wallet cannot sign ${signer}, to pay with ${token}.`));
   return { requirement, asset, amountBaseUnits, wallet };
 }
 
 /** A server may name its network as it likes. */
 const MAX_NETWORK_LENGTH = 64;
 
-function nameAsset({ asset, network }: Offer): string {
-  return `${asset} on ${network.slice(0, MAX_NETWORK_LENGTH)}`;
+function createUnlisted({ network, asset, payTo }: Offer): PaymentError {
+  const token = `${asset} on ${network.slice(0, MAX_NETWORK_LENGTH)}`;
+  return createUntrusted(`This client may not pay with ${token} to ${payTo}.`);
 }
 
 function createUntrusted(message: string): PaymentError {
@@ -91,9 +87,9 @@ function createUntrusted(message: string): PaymentError {
   });
 }
 
-function createOverLimit(requirement: Offer, price: string, maxAmount: string): PaymentError {
-  const asked = `The server asks for ${price} of ${nameAsset(requirement)}`;
-  return new PaymentError('over_limit', `${asked}, which is more than the limit of ${maxAmount}.`, {
+function createOverLimit(token: string, price: string, maxAmount: string): PaymentError {
+  const message = `The server asks for ${price} of ${token}, which is more than the limit of ${maxAmount}.`;
+  return new PaymentError('over_limit', message, {
     hint: 'Raise maxAmount if the price is acceptable.',
     details: { price, maxAmount },
   });

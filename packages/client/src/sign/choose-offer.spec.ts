@@ -145,6 +145,12 @@ describe('of several offers', () => {
     expect((await chooseOffer(limits(), { accepts })).chosen.requirement).toBe(accepts[0]);
   });
 
+  it('those of one asset that are skipped for one reason are reported once', async () => {
+    const dear = { ...transfer(usdc), maxAmountRequired: '2000' };
+    const { skipped } = await chooseOffer(limits(), { accepts: [signed(usdc, { amount: '2000' }), dear, good] });
+    expect(skipped).toMatchObject([{ asset: usdc, problem: { code: 'over_limit' } }]);
+  });
+
   it('each is in the error where none is paid, those of one reason once', async () => {
     const accepts = [
       signed(usdc, { amount: '2000' }),
@@ -157,9 +163,9 @@ describe('of several offers', () => {
       code: 'cannot_pay',
       message: [
         'No offer can be paid.',
-        `The server asks for 0.002 of ${usdc.address} on eip155:1328, which is more than the limit of 0.001.`,
+        `The server asks for 0.002 of ${usdc.address} on chain 1328, which is more than the limit of 0.001.`,
         `The token ${usdc.address} states no EIP-712 domain, so no payment in it can be signed.`,
-        `No wallet is on chain 84532, to pay with ${usdc.address} on eip155:84532.`,
+        `No wallet is on its chain, to pay with ${usdc.address} on chain 84532.`,
         `This client may not pay with ${usdc.address} on eip155:8453 to ${PAY_TO}.`,
       ].join(' '),
     });

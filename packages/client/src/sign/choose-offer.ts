@@ -13,7 +13,7 @@ import type { Offers } from './read-offers.js';
 
 export interface ChosenOffer<OneWallet extends ReadWallet = ReadWallet> {
   chosen: AllowedOffer<OneWallet>;
-  /** Those that come before it. */
+  /** Those that come before it, of each asset one for each reason. */
   skipped: readonly SkippedOffer[];
 }
 
@@ -39,9 +39,9 @@ export async function chooseOffer<OneWallet extends ReadWallet>(
       'problem' in judged
         ? judged.problem
         : (silent.get(judged.wallet) ?? (await complete(terms, judged).catch(takeSilence)));
-    if (!(completed instanceof PaymentError)) return { chosen: completed, skipped };
+    if (!(completed instanceof PaymentError)) return { chosen: completed, skipped: listReasons(skipped) };
     if (completed.code === 'wallet_unavailable' && 'wallet' in judged) silent.set(judged.wallet, completed);
-    skipped.push({ requirement: judged.requirement, problem: completed });
+    skipped.push({ requirement: judged.requirement, asset: judged.asset, problem: completed });
   }
   throw explainSkipped(skipped);
 }
@@ -61,6 +61,14 @@ async function complete<OneWallet extends ReadWallet>(
   return (await methodOfOffer(requirement).findProblem?.(context, { ...allowed, requirement })) ?? allowed;
 }
 
+/** A server offers one token in several ways. */
+function listReasons(skipped: readonly SkippedOffer[]): SkippedOffer[] {
+  return skipped.filter(({ asset, problem }, at) => {
+    const isSame = (other: SkippedOffer): boolean => other.asset === asset && other.problem.message === problem.message;
+    return skipped.findIndex(isSame) === at;
+  });
+}
+
 /** A chain that does not answer keeps no other from being paid on. */
 function takeSilence(error: unknown): PaymentError {
   if (error instanceof PaymentError && error.code === 'wallet_unavailable') return error;
@@ -69,14 +77,13 @@ function takeSilence(error: unknown): PaymentError {
 
 const FARTHEST = ['over_limit', 'no_trusted_requirement'];
 
-/** Offers that are not paid for the same reason are one sentence. */
 function explainSkipped(skipped: readonly SkippedOffer[]): PaymentError {
   const codes = skipped.map(({ problem }) => problem.code);
   const at = codes.findIndex((code) => !FARTHEST.includes(code));
   const closest = skipped[at === -1 ? Math.max(codes.indexOf('over_limit'), 0) : at]?.problem;
   if (closest === undefined) throw new TypeError('offers are read only where there are some');
-  const reasons = new Set(skipped.map(({ problem }) => problem.message));
-  const message = reasons.size === 1 ? closest.message : `No offer can be paid. ${[...reasons].join(' ')}`;
+  const reasons = listReasons(skipped).map(({ problem }) => problem.message);
+  const message = reasons.length === 1 ? closest.message : `No offer can be paid. ${reasons.join(' ')}`;
   return new PaymentError(closest.code, message, {
     ...(closest.hint !== undefined && { hint: closest.hint }),
     details: { ...closest.details, skipped: skipped.map(describe) },

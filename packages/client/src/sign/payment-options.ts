@@ -11,7 +11,7 @@ import type { PaymentStore, StoredPayment } from '../store/payment-store.js';
 /** Progress events, for logs and progress displays. */
 export type PaymentEvent =
   | { type: 'resuming'; key: string; payment: StoredPayment }
-  /** Emitted before `intended` for each offer that comes before the chosen one. */
+  /** Emitted before `intended` for the offers that come before the chosen one, of each asset once for each reason. */
   | ({ type: 'skipped'; key: string } & SkippedOffer)
   | { type: 'intended'; key: string; payment: StoredPayment; price: string }
   /** `sent`: the chain took the transaction that pays. */
