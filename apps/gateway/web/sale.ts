@@ -1,16 +1,9 @@
 import { lockOf, type Hex } from '@tollgate/protocol';
 
-import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { showAnswer } from './document/answer.js';
 import { find } from './document/dom.js';
 import { showReceipt } from './document/receipt.js';
 import { readFreshChallenge } from './fresh-challenge.js';
-import {
-  findLockedTransfer,
-  readBlockNumber,
-  sendLockedTransfer,
-  type LockedTransferTerms,
-} from './locked-transfer.js';
 import { isLockHeld, runAlone, runInTurn } from './locks.js';
 import type { PayOption, PayPageData } from './page-data.js';
 import { isBegun, KeptPurchases, sweepPurchases, type KeptPurchase } from './purchases.js';
@@ -30,8 +23,15 @@ import {
   tellFate,
   type SaleEnd,
 } from './sale-end.js';
-import { signInWallet } from './signed-transfer.js';
-import { isWalletRefusal, type WalletProvider } from './wallets.js';
+import { ensureChain, PageProblem, readAccount } from './wallet/chain.js';
+import {
+  findLockedTransfer,
+  readBlockNumber,
+  sendLockedTransfer,
+  type LockedTransferTerms,
+} from './wallet/locked-transfer.js';
+import { signInWallet } from './wallet/signed-transfer.js';
+import { isWalletRefusal, type WalletProvider } from './wallet/wallets.js';
 
 /** A purchase of this page's URL: each step is stored before the next begins. */
 export class PageSale {

@@ -13,8 +13,8 @@ import {
   type TypedData,
 } from '@tollgate/protocol';
 
+import type { ProofHeader } from '../purchases.js';
 import { PageProblem } from './chain.js';
-import type { ProofHeader } from './purchases.js';
 import { callToken, isWord, wordOf } from './token-calls.js';
 import { explainWallet, type WalletProvider } from './wallets.js';
 
