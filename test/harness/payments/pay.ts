@@ -27,11 +27,15 @@ export async function payLocked(chain: TransferChain, url: string, init: Request
 }
 
 /** The header's value for a transaction. */
-export function createProof(txHash: string, payload: { reference?: string; signature?: Hex } = {}): string {
+export function createProof(
+  txHash: string,
+  payload: { reference?: string; signature?: Hex } = {},
+  network = 'chain-testnet',
+): string {
   return encodeProof({
     x402Version: 1,
     scheme: 'exact',
-    network: 'chain-testnet',
+    network,
     payload: { txHash: txHash as Hex, ...payload },
   });
 }

@@ -162,7 +162,7 @@ describe('payForResource', () => {
     server.challenge = { maxAmountRequired: '10001' };
     await expect(plan(server.url)).rejects.toMatchObject({
       code: 'POLICY_VIOLATION',
-      message: 'The server asks for 0.010001, which is more than the limit of 0.01.',
+      message: `The server asks for 0.010001 of ${chain.asset} on chain-testnet, which is more than the limit of 0.01.`,
     });
     await expect(plan(server.url, '0.010001')).resolves.toMatchObject({ report: { amount: '0.010001' } });
     await expectFailure(plan(server.url, '0.01'), 'POLICY_VIOLATION');

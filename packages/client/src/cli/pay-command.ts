@@ -41,7 +41,7 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
     .argument('<url>', 'the resource to request')
     .optionsGroup('What to pay:')
     .option('--max <amount>', 'maximum price, in units of the token, e.g. 0.01 (required)')
-    .option('--network <name>', 'trusted network name (default chain-testnet)')
+    .option('--network <name>', 'trusted network name (default chain-testnet, with --chain-id that of the known chain)')
     .option('--chain-id <id>', 'its chain id (default 1328)')
     .option('--asset <address>', 'trusted token (default 0x4fCF1784B31630811181f670Aea7A7bEF803eaED, USDC)')
     .option('--decimals <n>', "the token's decimals (default 6)")

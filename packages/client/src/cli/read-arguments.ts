@@ -14,6 +14,7 @@ import type { PaymentStore } from '../store/payment-store.js';
 import { explainMissingDevnet, stateDirectory } from './dev-place.js';
 import {
   addAssets,
+  nameChain,
   readAddress,
   readAmount,
   readDecimals,
@@ -81,7 +82,8 @@ function readWallet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   if (!isPrivateKey(privateKey)) throw new InvalidArgumentError(`${keyName} does not hold a private key of 32 bytes`);
   const chainId = readNumber(values.chainId ?? '1328', '--chain-id');
   const asset = {
-    network: values.network ?? 'chain-testnet',
+    // A gate with several chains must not have that name taken for another one.
+    network: values.network ?? (values.chainId === undefined ? 'chain-testnet' : nameChain(chainId)),
     chainId,
     address: readAddress(values.asset ?? '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', '--asset'),
     decimals: readDecimals(values.decimals ?? '6', '--decimals'),

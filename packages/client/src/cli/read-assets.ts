@@ -48,6 +48,11 @@ export function readAmount(text: string, option: string, decimals: number): stri
   return text;
 }
 
+/** As gates name its network unless they are set to another name. */
+export function nameChain(chainId: number): string {
+  return KNOWN_CHAINS.find(({ id }) => id === chainId)?.name ?? `eip155:${chainId}`;
+}
+
 const FIELDS = ['chain-id', 'rpc', 'network', 'asset', 'decimals', 'pay-to', 'max'] as const;
 type Field = (typeof FIELDS)[number];
 
@@ -107,7 +112,7 @@ function readAsset(chainId: number, fields: Fields, option: string): TrustedAsse
   const decimals = fields.decimals ?? token?.decimals.toString();
   if (decimals === undefined) throw new InvalidArgumentError(`${option}: decimals are missing for ${asset}`);
   const trusted = {
-    network: fields.network ?? known?.name ?? `eip155:${chainId}`,
+    network: fields.network ?? nameChain(chainId),
     chainId,
     address: asset,
     decimals: readDecimals(decimals, `${option}: decimals`),

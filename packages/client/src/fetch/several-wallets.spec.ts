@@ -105,7 +105,7 @@ describe('a gate with several options', () => {
       ...{ mimeType: '', payTo: chains.first.payTo, maxTimeoutSeconds: 300, asset: chains.first.asset },
       extra: reference('chain-1-a'),
     };
-    const challenged: typeof fetch = async (_input, init) =>
+    const challenged: typeof fetch = async (_, init) =>
       new Headers(init?.headers).has('payment-signature')
         ? fetch(server.origin + '/free', { headers: init?.headers ?? {} })
         : new Response(JSON.stringify({ x402Version: 1, accepts: [body] }), { status: 402, headers });
@@ -127,8 +127,8 @@ describe('a gate with several options', () => {
   it('is paid by a signature for the option that only its header has', async () => {
     const { server, buy: ofSecond } = await ask(header());
     expect((await ofSecond('https://gate.example/')).status).toBe(200);
-    const { headers = {} } = server.seen[0] ?? {};
-    const shown = JSON.parse(Buffer.from(String(headers['payment-signature']), 'base64').toString()) as object;
+    const signature = String(server.seen[0]?.headers['payment-signature']);
+    const shown = JSON.parse(Buffer.from(signature, 'base64').toString()) as object;
     expect(shown).toMatchObject({ accepted: { network: 'eip155:84532', extra: { reference: 'chain-1-b' } } });
   });
 
@@ -136,7 +136,7 @@ describe('a gate with several options', () => {
     const { buy: ofFirst } = await ask({});
     expect(await failureOf(ofFirst('https://gate.example/'))).toMatchObject({
       code: 'no_trusted_requirement',
-      message: `No wallet is on chain 1328, where it would pay with ${chains.first.asset}.`,
+      message: `No wallet is on chain 1328, to pay with ${chains.first.asset} on chain-testnet.`,
     });
   });
 });

@@ -162,7 +162,7 @@ describe.each<Way>([
   it('gets nothing from a wallet that cannot sign authorizations', async () => {
     expect(await failureOf(buy({}, withoutSignatures(wallet)))).toMatchObject({
       code: 'cannot_pay',
-      message: expect.stringMatching(/^The wallet cannot sign (authorizations|permits)\.$/),
+      message: expect.stringMatching(/^The wallet of chain 1328 cannot sign (authorizations|permits)\.$/),
     });
   });
 

@@ -53,33 +53,36 @@ function judge<OneWallet extends ReadWallet>(
   { maxAmount, wallets, way }: PayingLimits<OneWallet>,
 ): AllowedOffer<OneWallet> | SkippedOffer {
   const skip = (problem: PaymentError): SkippedOffer => ({ requirement, problem });
-  if (asset === undefined) return skip(createUntrusted(describeUntrusted(requirement)));
+  if (asset === undefined)
+    return skip(createUntrusted(`This client may not pay with ${nameAsset(requirement)} to ${requirement.payTo}.`));
   const wallet = wallets.find(({ chainId }) => chainId === asset.chainId);
   if (wallet === undefined)
-    return skip(createUntrusted(`No wallet is on chain ${asset.chainId}, where it would pay with ${asset.address}.`));
+    return skip(createUntrusted(`No wallet is on chain ${asset.chainId}, to pay with ${nameAsset(requirement)}.`));
   if (way !== undefined && wayOf(requirement) !== way)
     return skip(
-      createUntrusted(`This payment is to be made by ${way}, and the offer is paid by ${wayOf(requirement)}.`),
+      createUntrusted(
+        `This payment is to be made by ${way}, and the offer of ${nameAsset(requirement)} is paid by ${wayOf(requirement)}.`,
+      ),
     );
   const amountBaseUnits = BigInt(requirement.maxAmountRequired);
   const limit = asset.maxAmount ?? maxAmount;
   if (amountBaseUnits > parseTokenAmount(limit, asset.decimals))
-    return skip(createOverLimit(formatTokenAmount(amountBaseUnits, asset.decimals), limit));
+    return skip(createOverLimit(requirement, formatTokenAmount(amountBaseUnits, asset.decimals), limit));
   if (isSignable(requirement) && wallet[methodOfOffer(requirement).signer] === undefined)
-    return skip(new PaymentError('cannot_pay', `The wallet cannot sign ${methodOfOffer(requirement).signer}.`));
+    return skip(
+      new PaymentError(
+        'cannot_pay',
+        `The wallet of chain ${asset.chainId} cannot sign ${methodOfOffer(requirement).signer}.`,
+      ),
+    );
   return { requirement, asset, amountBaseUnits, wallet };
 }
 
 /** A server may name its network as it likes. */
 const MAX_NETWORK_LENGTH = 64;
 
-export function nameNetwork({ network }: Pick<Offer, 'network'>): string {
-  return network.slice(0, MAX_NETWORK_LENGTH);
-}
-
-function describeUntrusted(requirement: Offer): string {
-  const { asset, payTo } = requirement;
-  return `This client may not pay with ${asset} on ${nameNetwork(requirement)} to ${payTo}.`;
+function nameAsset({ asset, network }: Offer): string {
+  return `${asset} on ${network.slice(0, MAX_NETWORK_LENGTH)}`;
 }
 
 function createUntrusted(message: string): PaymentError {
@@ -88,8 +91,9 @@ function createUntrusted(message: string): PaymentError {
   });
 }
 
-function createOverLimit(price: string, maxAmount: string): PaymentError {
-  return new PaymentError('over_limit', `The server asks for ${price}, which is more than the limit of ${maxAmount}.`, {
+function createOverLimit(requirement: Offer, price: string, maxAmount: string): PaymentError {
+  const asked = `The server asks for ${price} of ${nameAsset(requirement)}`;
+  return new PaymentError('over_limit', `${asked}, which is more than the limit of ${maxAmount}.`, {
     hint: 'Raise maxAmount if the price is acceptable.',
     details: { price, maxAmount },
   });

@@ -17,7 +17,6 @@ const ether: TrustedAsset = {
   maxAmount: '0.0000004',
 };
 
-/** A hundredth of the limit, unless it says otherwise. */
 const terms = (asset: TrustedAsset) => ({
   payTo: PAY_TO,
   asset: asset.address,
@@ -71,7 +70,13 @@ const good = transfer(otherUsdc);
 
 describe('an offer', () => {
   it.each<[string, Offer, Partial<ChoiceTerms>, string, RegExp]>([
-    ['above the limit', signed(usdc, { amount: '1001' }), {}, 'over_limit', /asks for 0\.001001,.* limit of 0\.001\./],
+    [
+      'above the limit',
+      signed(usdc, { amount: '1001' }),
+      {},
+      'over_limit',
+      /asks for 0\.001001 of .* limit of 0\.001\./,
+    ],
     ['above the limit of its asset', byPermit(ether, '400000000001'), {}, 'over_limit', /limit of 0\.0000004\./],
     ['of a chain without a wallet', signed(usdc), { wallets: [wallet(84532)] }, 'no_trusted_requirement', /No wallet/],
     ['paid in another way', signed(usdc), { way: 'transfer' }, 'no_trusted_requirement', /by transfer, .*by auth/],
@@ -152,10 +157,10 @@ describe('of several offers', () => {
       code: 'cannot_pay',
       message: [
         'No offer can be paid.',
-        `${usdc.address} on eip155:1328: The server asks for 0.002, which is more than the limit of 0.001.`,
-        `${usdc.address} on eip155:1328: The token ${usdc.address} states no EIP-712 domain, so no payment in it can be signed.`,
-        `${usdc.address} on eip155:84532: No wallet is on chain 84532, where it would pay with ${usdc.address}.`,
-        `${usdc.address} on eip155:8453: This client may not pay with ${usdc.address} on eip155:8453 to ${PAY_TO}.`,
+        `The server asks for 0.002 of ${usdc.address} on eip155:1328, which is more than the limit of 0.001.`,
+        `The token ${usdc.address} states no EIP-712 domain, so no payment in it can be signed.`,
+        `No wallet is on chain 84532, to pay with ${usdc.address} on eip155:84532.`,
+        `This client may not pay with ${usdc.address} on eip155:8453 to ${PAY_TO}.`,
       ].join(' '),
     });
   });
@@ -175,8 +180,8 @@ describe('of several offers', () => {
 });
 
 function cannot(signer: 'authorizations' | 'permits'): ReadWallet[] {
-  const { [signer]: _left, ...others } = wallet(1328);
-  return [others, wallet(84532)];
+  const other = signer === 'permits' ? 'authorizations' : 'permits';
+  return [{ chainId: 1328, [other]: wallet(1328)[other] }, wallet(84532)];
 }
 
 function withAllowance(allowance: bigint): ReadWallet[] {

@@ -3,7 +3,6 @@ import { createDomainMissing, PaymentError } from '@tollgate/protocol';
 import { isCharge } from '../offer/charge-requirement.js';
 import {
   judgeOffers,
-  nameNetwork,
   type AllowedOffer,
   type PayingLimits,
   type ReadWallet,
@@ -70,17 +69,13 @@ function takeSilence(error: unknown): PaymentError {
 
 const FARTHEST = ['over_limit', 'no_trusted_requirement'];
 
-/** Offers of one token that are not paid for the same reason are one line. */
+/** Offers that are not paid for the same reason are one sentence. */
 function explainSkipped(skipped: readonly SkippedOffer[]): PaymentError {
   const codes = skipped.map(({ problem }) => problem.code);
   const at = codes.findIndex((code) => !FARTHEST.includes(code));
   const closest = skipped[at === -1 ? Math.max(codes.indexOf('over_limit'), 0) : at]?.problem;
   if (closest === undefined) throw new TypeError('offers are read only where there are some');
-  const reasons = new Set(
-    skipped.map(({ requirement, problem }) => {
-      return `${requirement.asset} on ${nameNetwork(requirement)}: ${problem.message}`;
-    }),
-  );
+  const reasons = new Set(skipped.map(({ problem }) => problem.message));
   const message = reasons.size === 1 ? closest.message : `No offer can be paid. ${[...reasons].join(' ')}`;
   return new PaymentError(closest.code, message, {
     ...(closest.hint !== undefined && { hint: closest.hint }),
