@@ -86,9 +86,7 @@ export class PageSale {
           const txHash = await sendLockedTransfer(provider, from, termsOf(purchase, lock), shown.chain.id);
           return this.keepProof(purchase, txHash);
         }
-        if (required === null)
-          throw new PageProblem('This gateway takes no signature here. Send the transfer instead.');
-        const paid = { ...purchase, proof: await signInWallet(provider, from, required, shown.chain.id) };
+        const paid = { ...purchase, proof: await signInWallet(provider, from, required, shown) };
         this.store.keep(paid);
         return paid;
       } catch (error) {

@@ -5,7 +5,7 @@ import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { priceOf } from '../paywall/route/price-of.js';
 import { renderDocument, type DocumentParts, escapeHtml } from './document.js';
 import { createExampleRequest } from './example-request.js';
-import { basePathOf, nameChain, showRoutePrice, termsOfRoute, type SaleTerms } from './sale-terms.js';
+import { basePathOf, showChain, showRoutePrice, termsOfRoute, type SaleTerms } from './sale-terms.js';
 
 /** What is sold, at which price, and how to pay: for people. */
 export function renderFrontPage(document: DocumentParts, parts: FrontPageParts, originUrl: string): HtmlPage {
@@ -28,7 +28,7 @@ ${renderWays(listWays(parts, originUrl))}
 
 /** As HTML. Further recipients of a token change nothing for a payer. */
 function listTokens(terms: readonly SaleTerms[]): string {
-  const tokens = terms.map(({ token, chain }) => `${escapeHtml(token.symbol)} on ${nameChain(chain)}`);
+  const tokens = terms.map(({ token, chain }) => `${escapeHtml(token.symbol)} on ${showChain(chain)}`);
   return [...new Set(tokens)].join(' or ');
 }
 
