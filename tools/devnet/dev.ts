@@ -103,8 +103,8 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
     const secondChain = second && describeSecond(second, keep(await startExplorer(second)).url);
     if (second && secondChain) {
       const explored = {
-        first: { ...chain, explorerUrl },
-        second: { ...second, explorerUrl: secondChain.explorerUrl },
+        first: { ...chain, explorerUrl, walletRpcUrl: chain.rpcUrl },
+        second: { ...second, explorerUrl: secondChain.explorerUrl, walletRpcUrl: second.rpcUrl },
       };
       writePaymentsFile(folder.paymentsFile, explored);
     }
@@ -125,7 +125,7 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
         env: {
           ...servicesEnv,
           ...(second ? {} : { EXPLORER_URL: explorerUrl }),
-          ...(await createTestWallet(folder, chain.rpcUrl)),
+          ...(await createTestWallet(folder, second ? {} : { WALLET_RPC_URL: chain.rpcUrl })),
         },
         onReady: (part, url) => console.log(`${part} is ready at ${url}`),
       }),
@@ -191,8 +191,9 @@ function describeSecond({ rpcUrl, chainId, asset, plainToken }: Devnet, explorer
   return { rpcUrl, chainId, network: SECOND_OF_FILE.network, asset, plainToken, explorerUrl };
 }
 
-async function createTestWallet({ path }: DevFolder, rpcUrl: string): Promise<NodeJS.ProcessEnv> {
-  return hasTestWallet(process.env) ? { TEST_WALLET: await buildTestWallet(path), WALLET_RPC_URL: rpcUrl } : {};
+/** @param node the setting that names its node; none where the payments file does */
+async function createTestWallet({ path }: DevFolder, node: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  return hasTestWallet(process.env) ? { TEST_WALLET: await buildTestWallet(path), ...node } : {};
 }
 
 /** The agent wallet of the stack, and an API key to submit jobs with. */

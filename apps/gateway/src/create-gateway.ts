@@ -35,7 +35,7 @@ export async function createGateway(
   environment: GatewayEnvironment,
   routes: readonly PaidRoute[],
 ): Promise<NestFastifyApplication> {
-  const document = await preparePages(environment.pages);
+  const document = await preparePages(environment);
   const { server, completeRoutes, closedRoutes } = createServer(environment.server, OPEN_PATHS);
   const adapter = createAdapter(server);
   const module = AppModule.forRoot(environment, routes);

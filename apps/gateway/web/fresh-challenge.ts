@@ -7,8 +7,8 @@ import {
   type RequirementV2,
 } from '@tollgate/protocol';
 
-import { PageProblem } from './chain.js';
 import type { PageDataType, PayOption, PayPageData } from './page-data.js';
+import { PageProblem } from './wallet/chain.js';
 
 /** A challenge that was issued now, so that the wallet has the whole time to pay it. */
 export interface FreshChallenge {

@@ -1,4 +1,4 @@
-import { PageProblem } from './chain.js';
+import { PageProblem } from './wallet/chain.js';
 
 /** Only pages over HTTPS, or on this machine, have locks; where the browser blocks a site's data they are refused. */
 async function hasLocks(): Promise<boolean> {

@@ -1,11 +1,11 @@
 import { isAddress } from '@tollgate/protocol';
 
-import { readChainId } from './chain.js';
 import { create, find } from './document/dom.js';
 import type { PayOption, PayPageData } from './page-data.js';
 import type { KeptPurchase } from './purchases.js';
-import { readBalance } from './token-calls.js';
-import type { WalletProvider } from './wallets.js';
+import { readWalletChainId } from './wallet/chain.js';
+import { readWalletBalance } from './wallet/token-calls.js';
+import type { WalletProvider } from './wallet/wallets.js';
 
 /** The option that is paid in. Where there are several, the payer may choose, and all that the page shows follows. */
 export class OptionChoice {
@@ -88,9 +88,9 @@ async function findHeld(provider: WalletProvider, options: readonly PayOption[])
   const accounts = await provider.request({ method: 'eth_accounts' });
   const [account] = Array.isArray(accounts) ? (accounts as unknown[]) : [];
   if (!isAddress(account)) return null;
-  const chainId = await readChainId(provider);
+  const chainId = await readWalletChainId(provider);
   for (const option of options.filter(({ chain }) => chain.id === chainId)) {
-    const balance = await readBalance(provider, option.token.address, account);
+    const balance = await readWalletBalance(provider, option.token.address, account);
     if (balance !== null && balance >= BigInt(option.amountBaseUnits)) return option;
   }
   return null;

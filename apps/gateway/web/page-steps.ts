@@ -1,5 +1,5 @@
-import { explainProblem } from './chain.js';
 import { showStatus } from './document/dom.js';
+import { explainProblem } from './wallet/chain.js';
 
 /** The steps of a page, one at a time; what goes wrong is said in the status. */
 export class PageSteps {

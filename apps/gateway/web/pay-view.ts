@@ -13,7 +13,7 @@ import type { RedeemAttempt } from './redeem.js';
 import type { SaleEnd } from './sale-end.js';
 import { PageSale } from './sale.js';
 import { renderPayButtons, renderWallets, type PayWay } from './wallet-list.js';
-import { watchWallets, type BrowserWallet } from './wallets.js';
+import { watchWallets, type BrowserWallet } from './wallet/wallets.js';
 
 /** A transaction that no chain has for so long may have been replaced in the wallet. */
 const REPLACED_AFTER_MS = 15_000;

@@ -1,16 +1,9 @@
 import { lockOf, type Hex } from '@tollgate/protocol';
 
-import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { showAnswer } from './document/answer.js';
 import { find } from './document/dom.js';
 import { showReceipt } from './document/receipt.js';
 import { readFreshChallenge } from './fresh-challenge.js';
-import {
-  findLockedTransfer,
-  readBlockNumber,
-  sendLockedTransfer,
-  type LockedTransferTerms,
-} from './locked-transfer.js';
 import { isLockHeld, runAlone, runInTurn } from './locks.js';
 import type { PayOption, PayPageData } from './page-data.js';
 import { isBegun, KeptPurchases, sweepPurchases, type KeptPurchase } from './purchases.js';
@@ -30,8 +23,15 @@ import {
   tellFate,
   type SaleEnd,
 } from './sale-end.js';
-import { signInWallet } from './signed-transfer.js';
-import { isWalletRefusal, type WalletProvider } from './wallets.js';
+import { ensureChain, PageProblem, readAccount } from './wallet/chain.js';
+import {
+  findLockedTransfer,
+  readBlockNumber,
+  sendLockedTransfer,
+  type LockedTransferTerms,
+} from './wallet/locked-transfer.js';
+import { signInWallet } from './wallet/signed-transfer.js';
+import { isWalletRefusal, type WalletProvider } from './wallet/wallets.js';
 
 /** A purchase of this page's URL: each step is stored before the next begins. */
 export class PageSale {
@@ -86,9 +86,7 @@ export class PageSale {
           const txHash = await sendLockedTransfer(provider, from, termsOf(purchase, lock), shown.chain.id);
           return this.keepProof(purchase, txHash);
         }
-        if (required === null)
-          throw new PageProblem('This gateway takes no signature here. Send the transfer instead.');
-        const paid = { ...purchase, proof: await signInWallet(provider, from, required, shown.chain.id) };
+        const paid = { ...purchase, proof: await signInWallet(provider, from, required, shown) };
         this.store.keep(paid);
         return paid;
       } catch (error) {

@@ -2,14 +2,14 @@ import type { Hex } from '@tollgate/protocol';
 
 import { showTime } from '../../../libs/http/src/web/show-time.js';
 import { BegunTicket, type BegunPayment } from './begun-ticket.js';
-import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { expireCalldata } from './document/by-hand.js';
 import { create, createButton, find, linkTransaction, showStatus } from './document/dom.js';
-import { sendLockedTransfer } from './locked-transfer.js';
 import type { TicketPageData } from './page-data.js';
 import { PageSteps } from './page-steps.js';
 import { renderWallets } from './wallet-list.js';
-import { isWalletRefusal, watchWallets, type BrowserWallet } from './wallets.js';
+import { ensureChain, PageProblem, readAccount } from './wallet/chain.js';
+import { sendLockedTransfer } from './wallet/locked-transfer.js';
+import { isWalletRefusal, watchWallets, type BrowserWallet } from './wallet/wallets.js';
 
 /** The page on a phone: it pays for another screen, and learns nothing of what was bought. */
 export class TicketView {

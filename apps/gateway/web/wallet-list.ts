@@ -1,6 +1,6 @@
 import { create, createButton } from './document/dom.js';
 import type { PayOption } from './page-data.js';
-import type { BrowserWallet } from './wallets.js';
+import type { BrowserWallet } from './wallet/wallets.js';
 
 /** One block for each wallet, with its icon where there are several. */
 export function renderWallets(

@@ -29,7 +29,7 @@ export const SECOND_OF_FILE: ChainOfFile = {
 /** WDEV for a USDC. */
 const WDEV_RATE = '0.0004';
 
-type Described = DevnetTerms & { explorerUrl?: string };
+type Described = DevnetTerms & { explorerUrl?: string; walletRpcUrl?: string };
 
 /**
  * Writes a payments file with three options: `usdc-devnet`, `usdc-devnet-2` and `wdev-devnet-2`, whose token has 18 decimals
@@ -60,10 +60,11 @@ export function writePaymentsFile(path: string, { first, second }: Record<'first
 
 function describeChain(
   { network, rpcVariable, relayersVariable }: ChainOfFile,
-  { chainId, explorerUrl }: Described,
+  { chainId, explorerUrl, walletRpcUrl }: Described,
 ): object {
   const connection = { rpc: `\${${rpcVariable}}`, relayers: `\${${relayersVariable}}` };
-  return { id: chainId, network, ...connection, ...(explorerUrl === undefined ? {} : { explorer: explorerUrl }) };
+  // What is undefined is not written.
+  return { id: chainId, network, ...connection, explorer: explorerUrl, walletRpc: walletRpcUrl };
 }
 
 function describeUsdc({ name }: ChainOfFile, { asset, payTo }: Described): object {

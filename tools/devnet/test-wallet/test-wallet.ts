@@ -1,12 +1,15 @@
 // A wallet for the pages of a devnet: it announces itself as wallets do (EIP-6963), asks nobody, and holds no key. The
 // accounts are anvil's, which has unlocked them. It is built by `npm run dev` and is part of no build and no image.
 
-const { rpc } = (document.currentScript as HTMLScriptElement).dataset;
+/** One for each chain. */
+const nodes = ((document.currentScript as HTMLScriptElement).dataset['rpc'] ?? '').split(' ');
+/** Of the chain that the wallet is on. */
+let current = nodes[0] ?? '';
 let calls = 0;
 
-async function call(method: string, params: unknown): Promise<unknown> {
+async function call(method: string, params: unknown, node = current): Promise<unknown> {
   calls += 1;
-  const response = await fetch(rpc ?? '', {
+  const response = await fetch(node, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: calls, method, params }),
@@ -14,6 +17,12 @@ async function call(method: string, params: unknown): Promise<unknown> {
   const { result, error } = (await response.json()) as { result?: unknown; error?: { code: number; message: string } };
   if (error !== undefined) throw Object.assign(new Error(error.message), { code: error.code });
   return result;
+}
+
+/** A page asks for the chain's id afterwards. */
+async function moveTo(chainId: string): Promise<null> {
+  for (const node of nodes) if ((await call('eth_chainId', [], node)) === chainId) current = node;
+  return null;
 }
 
 async function readAccounts(): Promise<unknown[]> {
@@ -28,8 +37,7 @@ async function request({ method, params = [] }: { method: string; params?: unkno
       return readAccounts();
     case 'wallet_switchEthereumChain':
     case 'wallet_addEthereumChain':
-      // The wallet has one chain, and a page asks for its id afterwards.
-      return null;
+      return moveTo((params as [{ chainId: string }])[0].chainId);
     case 'eth_signTypedData_v4': {
       const [account, text] = params as [string, string];
       return call(method, [account, JSON.parse(text)]);

@@ -61,7 +61,10 @@ interface PageScript {
 }
 
 function listScripts({ files, testWallet }: DocumentParts): PageScript[] {
-  const wallet = testWallet && { file: testWallet.file, attributes: ` data-rpc="${escapeHtml(testWallet.rpcUrl)}"` };
+  const wallet = testWallet && {
+    file: testWallet.file,
+    attributes: ` data-rpc="${escapeHtml(testWallet.rpcUrls.join(' '))}"`,
+  };
   return [...(wallet === null ? [] : [wallet]), { file: files.script, attributes: '' }];
 }
 
@@ -71,13 +74,13 @@ function renderScript(base: string, { file, attributes }: PageScript): string {
 
 function createHeaders({ files, testWallet }: DocumentParts, hasScript: boolean): string[] {
   const hashes = [files.script.hash, ...(testWallet === null ? [] : [testWallet.file.hash])];
-  const node = testWallet === null || !hasScript ? '' : ` ${new URL(testWallet.rpcUrl).origin}`;
+  const nodes = testWallet === null || !hasScript ? [] : testWallet.rpcUrls.map((url) => ` ${new URL(url).origin}`);
   const policy = [
     "default-src 'none'",
     `script-src ${hasScript ? hashes.map((hash) => `'${hash}'`).join(' ') : "'none'"}`,
     `style-src '${files.style.hash}'`,
     `img-src 'self' data:${hasScript ? ' blob:' : ''}`,
-    ...(hasScript ? [`connect-src 'self'${node}`, "frame-src 'self'"] : []),
+    ...(hasScript ? [`connect-src 'self'${nodes.join('')}`, "frame-src 'self'"] : []),
     "form-action 'none'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

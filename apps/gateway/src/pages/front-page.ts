@@ -5,7 +5,7 @@ import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { priceOf } from '../paywall/route/price-of.js';
 import { renderDocument, type DocumentParts, escapeHtml } from './document.js';
 import { createExampleRequest } from './example-request.js';
-import { basePathOf, nameChain, showRoutePrice, termsOfRoute, type SaleTerms } from './sale-terms.js';
+import { basePathOf, showChain, showRoutePrice, termsOfRoute, type SaleTerms } from './sale-terms.js';
 
 /** What is sold, at which price, and how to pay: for people. */
 export function renderFrontPage(document: DocumentParts, parts: FrontPageParts, originUrl: string): HtmlPage {
@@ -16,7 +16,7 @@ export function renderFrontPage(document: DocumentParts, parts: FrontPageParts, 
     routes.length === 0
       ? `<h1>Nothing is sold here</h1>\n<p>${escapeHtml(name)} has no paid routes.</p>`
       : `<h1>Pay per request</h1>
-<p>What ${escapeHtml(name)} sells. Each request is paid on its own, in ${terms.map(({ token, chain }) => `${escapeHtml(token.symbol)} on ${nameChain(chain)}`).join(' or ')}. No account is needed.</p>
+<p>What ${escapeHtml(name)} sells. Each request is paid on its own, in ${listTokens(terms)}. No account is needed.</p>
 ${renderSold(parts, base)}
 <h2>Pay in this browser</h2>
 <p>Open a link of the table, and pay with a wallet in this browser or on your phone.</p>
@@ -24,6 +24,12 @@ ${renderWays(listWays(parts, originUrl))}
 <h2>For programs</h2>
 <p><a href="${escapeHtml(`${base}/llms.txt`)}">llms.txt</a> says the same as plain text. <a href="${escapeHtml(`${base}/docs`)}">The HTTP API</a> lists every field.</p>`;
   return renderDocument(document, { title: name, main, hasScript: false, base });
+}
+
+/** As HTML. Further recipients of a token change nothing for a payer. */
+function listTokens(terms: readonly SaleTerms[]): string {
+  const tokens = terms.map(({ token, chain }) => `${escapeHtml(token.symbol)} on ${showChain(chain)}`);
+  return [...new Set(tokens)].join(' or ');
 }
 
 /** A table of the routes. */

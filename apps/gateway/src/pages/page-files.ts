@@ -2,8 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { readSettingFile, ConfigurationError } from '@tollgate/config';
-import { createWebFile, findBuiltPages, hashForPolicy, type WebFile, type WebFileKind } from '@tollgate/http';
+import {
+  createWebFile,
+  findBuiltPages,
+  hashForPolicy,
+  isLoopbackHost,
+  type WebFile,
+  type WebFileKind,
+} from '@tollgate/http';
 
+import type { GatewayEnvironment } from '../config/gateway.config.js';
 import type { PagesEnvironment } from '../config/pages.environment.js';
 
 export interface WebFiles {
@@ -59,10 +67,10 @@ function kindOf(body: Buffer): WebFileKind | null {
   return /^\uFEFF?\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<svg[\s>]/.test(text) ? 'svg' : null;
 }
 
-/** The wallet of a devnet, and the node that it calls. */
+/** The wallet of a devnet, and the nodes that it calls, one for each chain. */
 export interface TestWallet {
   readonly file: WebFile;
-  readonly rpcUrl: string;
+  readonly rpcUrls: readonly string[];
 }
 
 const ANSWERS_WITHIN_MS = 5_000;
@@ -71,16 +79,22 @@ const ANSWERS_WITHIN_MS = 5_000;
  * The wallet of a devnet, if the settings ask for one: it signs whatever a page asks for, with accounts that the node
  * has unlocked.
  *
- * @throws ConfigurationError unless the node is anvil, since the chain's id says nothing: a public chain may have it too
+ * @throws ConfigurationError unless each node is a local anvil, since the chain's id says nothing: a public chain may have it too
  */
-export async function loadTestWallet({ testWallet, walletRpcUrl }: PagesEnvironment): Promise<TestWallet | null> {
-  if (testWallet === undefined || walletRpcUrl === undefined) return null;
-  const version = await readNodeVersion(walletRpcUrl);
-  if (!/^anvil\//i.test(version)) {
-    throw new ConfigurationError([`TEST_WALLET is for anvil alone, and the node at WALLET_RPC_URL is ${version}.`]);
+export async function loadTestWallet({
+  pages: { testWallet },
+  options,
+}: Pick<GatewayEnvironment, 'pages' | 'options'>): Promise<TestWallet | null> {
+  if (testWallet === undefined) return null;
+  const rpcUrls = [...new Set(options.flatMap(({ chain }) => chain.walletRpc ?? []))];
+  for (const rpcUrl of rpcUrls) {
+    const version = isLoopbackHost(new URL(rpcUrl).hostname) ? await readNodeVersion(rpcUrl) : 'not on this machine';
+    if (!/^anvil\//i.test(version)) {
+      throw new ConfigurationError([`TEST_WALLET is for anvil alone, and the node at WALLET_RPC_URL is ${version}.`]);
+    }
   }
   const file = createWebFile(ASSETS_PATH, 'test-wallet', 'js', readSettingFile('TEST_WALLET', testWallet));
-  return { file, rpcUrl: walletRpcUrl };
+  return { file, rpcUrls };
 }
 
 async function readNodeVersion(rpcUrl: string): Promise<string> {

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -203,5 +205,34 @@ describe('the page of a request that may be paid in several tokens', () => {
     );
     const wallet = startGateway(redis.url, [], { PAYMENTS_FILE: file, TEST_WALLET: file });
     await expect(wallet).rejects.toThrow('WALLET_RPC_URL must be on a loopback address');
+  });
+
+  it('has a test wallet for the chains whose nodes are anvil on this machine, and for no other', async () => {
+    const node = createServer((_request, response) =>
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: 'anvil/v1.7.1' })),
+    );
+    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
+    const local = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+    const wallet = join(folder, 'wallet.js');
+    writeFileSync(wallet, '/* wallet */');
+    const start = (second: string): Promise<RunningGateway> => {
+      const own = join(folder, 'devnet.yaml');
+      const text = PAYMENTS.replace('https://one.example', local).replace('coin: TWO', `walletRpc: '${second}'`);
+      writeFileSync(own, text);
+      return startGateway(redis.url, [createRoute(() => answerJson('sold'))], {
+        PAYMENTS_FILE: own,
+        TEST_WALLET: wallet,
+      });
+    };
+    try {
+      const one = await start(`${local}/second`);
+      const { body, headers } = await send(one.port, { path: '/api/weather', headers: BROWSER });
+      await one.stop();
+      expect(body).toContain(`data-rpc="${local} ${local}/second"`);
+      expect(headers['content-security-policy']).toContain(`connect-src 'self' ${local}`);
+      await expect(start('https://two.example')).rejects.toThrow('not on this machine');
+    } finally {
+      node.close();
+    }
   });
 });

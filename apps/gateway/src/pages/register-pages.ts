@@ -4,7 +4,6 @@ import type { RedisClient } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { GatewayEnvironment } from '../config/gateway.config.js';
-import type { PagesEnvironment } from '../config/pages.environment.js';
 import type { RenderHtmlPage } from '../paywall/offer/html-page.js';
 import { createPublicOrigin } from '../paywall/offer/public-origin.js';
 import type { ChallengeSettings } from '../paywall/offer/sold-option.js';
@@ -37,10 +36,12 @@ export interface PagesParts {
  *
  * @throws ConfigurationError for a logo or a test wallet that must not be served
  */
-export async function preparePages(settings: PagesEnvironment): Promise<DocumentParts | null> {
+export async function preparePages(
+  environment: Pick<GatewayEnvironment, 'pages' | 'options'>,
+): Promise<DocumentParts | null> {
   // Read in any case, so that a wrong setting is found.
-  const [brand, testWallet] = [readBrand(settings), await loadTestWallet(settings)];
-  if (!settings.pages) return null;
+  const [brand, testWallet] = [readBrand(environment.pages), await loadTestWallet(environment)];
+  if (!environment.pages.pages) return null;
   const files = readWebFiles();
   return files === null ? null : { files, brand, testWallet };
 }

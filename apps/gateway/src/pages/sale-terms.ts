@@ -66,12 +66,12 @@ export function renderFacts({ option, chain, token }: SaleTerms, { what, total, 
 <dt>Total</dt><dd>${escapeHtml(total)}</dd>
 <dt>Token</dt><dd>${escapeHtml(token.symbol)} <code>${token.address}</code></dd>
 <dt>Recipient</dt><dd><code>${option.payTo}</code></dd>
-<dt>Network</dt><dd>${nameChain(chain)}</dd>
+<dt>Network</dt><dd>${showChain(chain)}</dd>
 </dl>`;
 }
 
 /** As HTML. */
-export function nameChain({ name, id }: ChainFacts): string {
+export function showChain({ name, id }: ChainFacts): string {
   return `${escapeHtml(name)} (chain ${id})`;
 }
 

@@ -6,7 +6,7 @@ import type { WalletProvider } from './wallets.js';
 const BALANCE_SELECTOR = '0x70a08231';
 
 /** The balance in base units on the wallet's chain; null where the wallet does not tell. */
-export async function readBalance(provider: WalletProvider, token: Hex, owner: string): Promise<bigint | null> {
+export async function readWalletBalance(provider: WalletProvider, token: Hex, owner: string): Promise<bigint | null> {
   const result = await callToken(provider, token, `${BALANCE_SELECTOR}${wordOf(owner)}`).catch(() => null);
   return isWord(result) ? BigInt(result) : null;
 }

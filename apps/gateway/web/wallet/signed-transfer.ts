@@ -13,8 +13,9 @@ import {
   type TypedData,
 } from '@tollgate/protocol';
 
+import type { PayOption } from '../page-data.js';
+import type { ProofHeader } from '../purchases.js';
 import { PageProblem } from './chain.js';
-import type { ProofHeader } from './purchases.js';
 import { callToken, isWord, wordOf } from './token-calls.js';
 import { explainWallet, type WalletProvider } from './wallets.js';
 
@@ -31,21 +32,23 @@ const AUTHORIZATION_STATE_SELECTOR = '0xe94a0102';
 export async function signInWallet(
   provider: WalletProvider,
   from: Hex,
-  required: PaymentRequiredV2,
-  chainId: number,
+  required: PaymentRequiredV2 | null,
+  { chain, sends }: PayOption,
 ): Promise<ProofHeader> {
-  const optionOf = (asked: string) => required.accepts.find(({ scheme }) => scheme === asked);
+  const otherwise = sends ? ' Send the transfer instead.' : '';
+  const optionOf = (asked: string) => required?.accepts.find(({ scheme }) => scheme === asked);
   const option = optionOf('exact');
-  if (option === undefined) throw new PageProblem('This gateway takes no signature here. Send the transfer instead.');
+  if (required === null || option === undefined)
+    throw new PageProblem(`This gateway takes no signature here.${otherwise}`);
   for (const offered of [optionOf('upto') ?? [], option].flat()) {
     for (const method of listSignedMethods().filter((one) => isAskedFor(one, offered))) {
       if (await canMove(method, provider, from, offered))
-        return signBy(method, provider, from, { required, option: offered, chainId });
+        return signBy(method, provider, from, { required, option: offered, chainId: chain.id });
     }
   }
   const spenders = listSignedMethods().flatMap(({ spender, title }) => (spender === null ? [] : [title]));
   throw new PageProblem(
-    `This token is paid by signature only after its owner has approved ${spenders.join(' or ')}, and yours has not. Send the transfer instead.`,
+    `This token is paid by signature only after its owner has approved ${spenders.join(' or ')}, and yours has not.${otherwise}`,
   );
 }
 

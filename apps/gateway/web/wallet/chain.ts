@@ -1,6 +1,6 @@
 import { isAddress, type Hex } from '@tollgate/protocol';
 
-import type { ChainFacts } from './page-data.js';
+import type { ChainFacts } from '../page-data.js';
 import { explainWallet, isWalletRefusal, walletCodeOf, type WalletProvider } from './wallets.js';
 
 /** Why the payer cannot go on, as one sentence for it. */
@@ -24,7 +24,7 @@ export async function readAccount(provider: WalletProvider): Promise<Hex> {
 
 /** Brings the wallet to the chain, and adds the chain to a wallet that does not know it. */
 export async function ensureChain(provider: WalletProvider, chain: ChainFacts): Promise<void> {
-  if ((await readChainId(provider)) === chain.id) return;
+  if ((await readWalletChainId(provider)) === chain.id) return;
   const chainId = `0x${chain.id.toString(16)}`;
   try {
     await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
@@ -33,7 +33,7 @@ export async function ensureChain(provider: WalletProvider, chain: ChainFacts): 
     await addChain(provider, chain, chainId);
   }
   // Some wallets report success and stay where they are.
-  if ((await readChainId(provider)) !== chain.id) {
+  if ((await readWalletChainId(provider)) !== chain.id) {
     throw new PageProblem(
       `The wallet is on another network. Switch it to ${chain.name} (chain ${chain.id}), and try again.`,
     );
@@ -41,7 +41,7 @@ export async function ensureChain(provider: WalletProvider, chain: ChainFacts): 
 }
 
 /** The chain that the wallet is on. */
-export async function readChainId(provider: WalletProvider): Promise<number> {
+export async function readWalletChainId(provider: WalletProvider): Promise<number> {
   return Number(await provider.request({ method: 'eth_chainId' }));
 }
 
@@ -59,6 +59,6 @@ async function addChain(provider: WalletProvider, chain: ChainFacts, chainId: st
     params: [{ chainId, chainName, nativeCurrency, rpcUrls: [rpcUrl], ...explorer }],
   });
   // A wallet may add a chain and stay on its own.
-  if ((await readChainId(provider)) === chain.id) return;
+  if ((await readWalletChainId(provider)) === chain.id) return;
   await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
 }
