@@ -117,13 +117,13 @@ describe.each([
       await records.release(record, 'second');
       expect(await records.keepAnswer(record, null, { outcome: 'failed' } as never)).toBeNull();
     }
-    const strikes = new Strikes(redis);
+    const strikes = new Strikes(redis, 1328);
     const hashes = many.map(() => sampleHash());
     for (let count = 0; count < 5; count++) await Promise.all(hashes.map((payer) => strikes.note(payer)));
     expect(await strikes.findBarred(hashes)).toEqual(new Set(hashes));
     const budget = { gasPerHour: 1e9, gasCap: 1_000 };
     const settings = { areAccepted: true, burnsPerCode: 3, budgets: { calls: budget, deployments: budget } };
-    const contracts = new ContractWallets(redis, settings, () => undefined);
+    const contracts = new ContractWallets(redis, 1328, settings, () => undefined);
     for (const [index, name] of hashes.entries()) {
       const code = { name, budget: index % 3 === 0 ? 'deployments' : 'calls' } as const;
       expect(await contracts.admit(name, { ...code, gas: 10n })).toBeNull();

@@ -35,8 +35,6 @@ const BURNS_KEPT_MS = 3_600_000;
 /** Longer, so that a code used by many payers is not barred for the first burns of an hour. */
 const SETTLED_KEPT_MS = 86_400_000;
 
-/** Shared by all verifiers of a ledger, and kept when they restart. */
-const BUDGETS = 'tollgate:{contract-wallets}:gas';
 const BUDGETS_KEPT_MS = 2 * BURNS_KEPT_MS;
 
 const COUNT_BURN = new LuaScript(countFromFirst);
@@ -54,11 +52,18 @@ type CountedGas = [used: number, held: number];
  * deployment uses up its budget also when it succeeds: the payer signs it at no cost, and gets a wallet.
  */
 export class ContractWallets {
+  /** Shared by all verifiers of a chain, and kept when they restart. */
+  readonly #budgetsKey: string;
+
+  /** @param chainId a chain has its own budgets and bars: gas costs nothing on one and much on another */
   constructor(
     private readonly redis: RedisClient,
+    private readonly chainId: number,
     private readonly settings: ContractWalletSettings,
     private readonly onBurnt: (gas: number) => void,
-  ) {}
+  ) {
+    this.#budgetsKey = `tollgate:{contract-wallets}:${chainId}:gas`;
+  }
 
   /** Call before a resource is made for the payment. @throws what Redis throws */
   async findRefusal({ name, budget }: RunningCode): Promise<WalletRefusal | null> {
@@ -75,7 +80,10 @@ export class ContractWallets {
     if (!areAccepted) return 'contract_wallet_refused';
     if (await this.#isBarred(name)) return 'contract_wallet_paused';
     const args = [jobId, Number(gas), budget, name, budgets[budget].gasPerHour, BUDGETS_KEPT_MS];
-    const [used, held, isHeld] = (await HOLD.run(this.redis, BUDGETS, args)) as [...CountedGas, isHeld: number];
+    const [used, held, isHeld] = (await HOLD.run(this.redis, this.#budgetsKey, args)) as [
+      ...CountedGas,
+      isHeld: number,
+    ];
     return isHeld === 1 ? null : judge(budgets[budget], [used, held], Number(gas));
   }
 
@@ -84,10 +92,10 @@ export class ContractWallets {
     const burnt = isSettled ? 0 : Number(gasUsed);
     const held = await this.#end(jobId, { calls: burnt, deployments: Number(gasUsed) });
     if (held === null) return;
-    if (isSettled) await COUNT_SETTLED.run(this.redis, settledKey(held.name), [SETTLED_KEPT_MS]);
+    if (isSettled) await COUNT_SETTLED.run(this.redis, this.#settledKey(held.name), [SETTLED_KEPT_MS]);
     else this.onBurnt(burnt);
     // A payment that another transaction settled first fails early, with little gas: the wallet's code is not to blame.
-    if (2 * burnt > held.gas) await COUNT_BURN.run(this.redis, burnsKey(held.name), [BURNS_KEPT_MS]);
+    if (2 * burnt > held.gas) await COUNT_BURN.run(this.redis, this.#burnsKey(held.name), [BURNS_KEPT_MS]);
   }
 
   /** Call when the job was not sent, and never will be. @throws what Redis throws */
@@ -110,12 +118,13 @@ export class ContractWallets {
   async #isBarred(code: Hex): Promise<boolean> {
     const { burnsPerCode } = this.settings;
     if (burnsPerCode === 0) return false;
-    const [burns, settled] = await Promise.all([this.redis.get(burnsKey(code)), this.redis.get(settledKey(code))]);
+    const keys = [this.#burnsKey(code), this.#settledKey(code)];
+    const [burns, settled] = await Promise.all(keys.map((key) => this.redis.get(key)));
     return Number(burns) >= burnsPerCode && Number(burns) > Number(settled);
   }
 
   async #count(budget: WalletBudget): Promise<CountedGas> {
-    return (await LOOK.run(this.redis, BUDGETS, [budget])) as CountedGas;
+    return (await LOOK.run(this.redis, this.#budgetsKey, [budget])) as CountedGas;
   }
 
   /**
@@ -123,23 +132,27 @@ export class ContractWallets {
    * more).
    */
   async #end(jobId: string, used: Record<WalletBudget, number>): Promise<{ gas: number; name: Hex } | null> {
-    const held = await END.run(this.redis, BUDGETS, [jobId, used.calls, used.deployments, BUDGETS_KEPT_MS]);
+    const held = await END.run(this.redis, this.#budgetsKey, [jobId, used.calls, used.deployments, BUDGETS_KEPT_MS]);
     if (typeof held !== 'string') return null;
     const [gas, , , name] = held.split(' ');
     return { gas: Number(gas), name: name as Hex };
+  }
+
+  #burnsKey(code: Hex): string {
+    return `${this.#codeKey(code)}:burns`;
+  }
+
+  #settledKey(code: Hex): string {
+    return `${this.#codeKey(code)}:settled`;
+  }
+
+  /** A Redis Cluster slot for each code of a chain. */
+  #codeKey(code: Hex): string {
+    return `tollgate:{wallet-code-${this.chainId}:${code}}`;
   }
 }
 
 function judge({ gasPerHour, gasCap }: GasBudget, [used, held]: CountedGas, gas: number): WalletRefusal | null {
   if (used + gasCap > gasPerHour) return 'contract_wallet_paused';
   return used + held + gas > gasPerHour ? 'contract_wallets_busy' : null;
-}
-
-/** A Redis Cluster slot for each code. */
-function burnsKey(code: Hex): string {
-  return `tollgate:{wallet-code-${code}}:burns`;
-}
-
-function settledKey(code: Hex): string {
-  return `tollgate:{wallet-code-${code}}:settled`;
 }

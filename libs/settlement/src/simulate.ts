@@ -255,22 +255,26 @@ const NOTE_STRIKE = new LuaScript(countFromFirst);
  * and signing costs the payer nothing. Each failed transaction counts for an hour, over all verifiers.
  */
 export class Strikes {
-  constructor(private readonly redis: RedisClient) {}
+  /** @param chainId an address may be a wallet of another owner on another chain: each chain counts for itself */
+  constructor(
+    private readonly redis: RedisClient,
+    private readonly chainId: number,
+  ) {}
 
   /** Call when a transaction was mined and this payer's payment failed in it, whatever became of others there. */
   async note(payer: Hex): Promise<void> {
-    await NOTE_STRIKE.run(this.redis, keyOf(payer), [STRIKE_KEPT_MS]);
+    await NOTE_STRIKE.run(this.redis, this.#keyOf(payer), [STRIKE_KEPT_MS]);
   }
 
   /** Returns those of the payers for whom nothing is sent for now. */
   async findBarred(payers: readonly Hex[]): Promise<ReadonlySet<Hex>> {
     const asked = [...new Set(payers)];
-    const burns = await Promise.all(asked.map((payer) => this.redis.get(keyOf(payer))));
+    const burns = await Promise.all(asked.map((payer) => this.redis.get(this.#keyOf(payer))));
     return new Set(asked.filter((_, index) => Number(burns[index] ?? 0) >= MOST_BURNS));
   }
-}
 
-/** A Redis Cluster slot for each payer. */
-function keyOf(payer: Hex): string {
-  return `tollgate:{burnt-${payer}}`;
+  /** A Redis Cluster slot for each payer of a chain. */
+  #keyOf(payer: Hex): string {
+    return `tollgate:{burnt-${this.chainId}:${payer}}`;
+  }
 }

@@ -73,7 +73,7 @@ export function useSignedPaymentVerifier() {
     const budget = { gasPerHour: 3_000_000, gasCap: 300_000 };
     const settings = { areAccepted: true, burnsPerCode: 3, budgets: { calls: budget, deployments: budget } };
     return new WalletCheck({
-      wallets: new ContractWallets(redis, settings, () => undefined),
+      wallets: new ContractWallets(redis, 1328, settings, () => undefined),
       deployments,
       fees: new FeeQuotes({ batcher, caps: DEFAULT_LANE_SETTINGS, nowMs: () => ledger.nowMs() }),
       chain,
@@ -103,7 +103,7 @@ export function useSignedPaymentVerifier() {
         deployments,
         multicall3: MULTICALL3,
         wallets: createWalletCheck(deployments),
-        strikes: new Strikes(redis),
+        strikes: new Strikes(redis, 1328),
         ...rules,
       },
       readRelayers: () => Promise.resolve(new Set([relayer().address.toLowerCase() as Hex])),

@@ -86,7 +86,7 @@ export class ChainComparison {
     const { bookings, differences } = await this.#settle(writer, terms, { ...senders, beforeMs, finalBlock }, signal);
     const all: Difference[] = [...differences, ...senders.differences];
     for (const scope of scopes)
-      all.push(...(await readLostTransfers(database, scope, { completeFromMs, limit: MOST_QUESTIONS })));
+      all.push(...(await readLostTransfers(database, scope, { seller, completeFromMs, limit: MOST_QUESTIONS })));
     await writer.write((within) => storeDifferences(within, chainId, all));
     const rewound = read.flatMap(({ rewoundTo }) => rewoundTo ?? []);
     const rewoundTo = rewound.length === 0 ? null : Math.min(...rewound);

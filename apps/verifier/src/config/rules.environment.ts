@@ -55,15 +55,15 @@ export class ContractWalletsEnvironment {
   @Setting({
     help:
       'Gas that payments of contract wallets may burn in an hour without being settled, over all wallets and ' +
-      'verifiers; above it, their signed payments are refused and those of plain accounts go on. Use the same value at every verifier.',
+      'verifiers of a chain; above it, their signed payments are refused and those of plain accounts go on. Use the same value at every verifier.',
   })
   @IsIntIn(0, 1_000_000_000)
   readonly contractWalletBurnGasPerHour: number = 3_000_000;
 
   @Setting({
     help:
-      'Failed transactions in an hour after which all wallets with the same code are refused, unless more of their ' +
-      'payments were settled in a day; 0 bars no code. Use the same value at every verifier.',
+      'Failed transactions in an hour after which all wallets with the same code are refused on their chain, unless more ' +
+      'of their payments were settled in a day; 0 bars no code. Use the same value at every verifier.',
   })
   @IsIntIn(0, 1_000)
   readonly contractWalletBurnsPerCode: number = 3;
@@ -81,8 +81,8 @@ export class DeploymentsEnvironment {
 
   @Setting({
     help:
-      'Gas that transactions with a deployment may take in an hour, also those that succeed, over all verifiers; ' +
-      'above it, payments of wallets that are not deployed are refused. Use the same value at every verifier.',
+      'Gas that transactions with a deployment may take in an hour, also those that succeed, over all verifiers of a ' +
+      'chain; above it, payments of wallets that are not deployed are refused. Use the same value at every verifier.',
   })
   @IsIntIn(0, 1_000_000_000)
   readonly deployGasPerHour: number = 3_000_000;

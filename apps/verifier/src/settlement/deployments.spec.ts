@@ -22,7 +22,7 @@ describe('a wallet that is deployed with its first payment', () => {
   beforeAll(() => deployCoinbaseFactory(fixture().chain));
   let redis: Redis;
   beforeAll(() => (redis = new Redis(fixture().redis.url)));
-  beforeEach(() => redis.del('tollgate:{contract-wallets}:gas'));
+  beforeEach(() => redis.del(`tollgate:{contract-wallets}:${fixture().chain.chainId}:gas`));
   afterAll(() => redis.disconnect());
   afterEach(() => fixture().closeVerifiers());
 

@@ -97,7 +97,7 @@ export class SettlementService {
         mostHeld: Math.ceil(server.maxInFlight * HELD_SHARE),
       }),
       records: new SettlementRecords(this.#redis),
-      strikes: new Strikes(this.#redis),
+      strikes: new Strikes(this.#redis, payment.chainId),
       refunds: { terms, ledger, refundLog },
       chain: { batcher, reader },
       leastValidityMs: settlement.settleLeastValiditySeconds * 1000,

@@ -205,7 +205,7 @@ describe('payments whose shared transaction has to wait', () => {
   // Prevents: a busy relayer gets honest payers barred for an hour, by payments that it has not sent.
   it('do not count against the payer of one that is left out when it is simulated again', async () => {
     const [first, left, sent] = [fixture.payer(0), fixture.payer(1), fixture.payer(2)];
-    const strikes = new Strikes(redis);
+    const strikes = new Strikes(redis, fixture.chain.chainId);
     const payer = left.address.toLowerCase() as Hex;
     for (let strike = 1; strike < ROUNDS; strike++) await strikes.note(payer);
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });

@@ -52,7 +52,8 @@ describe('a payer whose payments fail on the chain only', () => {
   // Prevents: the resource is made again for a payment whose transaction has failed, where no gateway waited for that result.
   it('is refused when it shows a payment that has failed before', async () => {
     const redis = new Redis(fixture().redis.url);
-    const [records, strikes] = [new SettlementRecords(redis), new Strikes(redis)];
+    const strikes = new Strikes(redis, fixture().chain.chainId);
+    const records = new SettlementRecords(redis);
     const from = await createWallet(burnsAfter((await readHead()) + 1));
     const payment = await signFor(from);
     const name = nameSettlement(fixture().createRequest(payment).terms, payment, signedAmountOf(payment));
@@ -130,7 +131,7 @@ describe('verifying the payments of a payer for whom nothing is sent any more', 
   });
 
   async function bar(payer: Hex): Promise<void> {
-    const strikes = new Strikes(redis);
+    const strikes = new Strikes(redis, fixture.chain.chainId);
     for (let turn = 0; turn < 5; turn++) await strikes.note(payer);
   }
 
@@ -173,7 +174,7 @@ describe('verifying the payments of a payer for whom nothing is sent any more', 
       });
     monitor.write('MONITOR\r\n');
     await hear('+OK');
-    const isLookedUp = hear(`burnt-${payment.authorization.from}`);
+    const isLookedUp = hear(`burnt-${fixture.chain.chainId}:${payment.authorization.from}`);
     proxy.intercept('*', async (_asked, forward) => {
       await isLookedUp;
       return { body: await forward() };

@@ -83,14 +83,15 @@ import { VerificationController } from './verification.controller.js';
     ),
     provideFrom(
       ContractWallets,
-      ({ contractWallets, deployments, settlement }, { ledgerRedis }, registry: Registry) => {
+      ({ payment: { chainId }, contractWallets, deployments, settlement }, { ledgerRedis }, registry: Registry) => {
         const areAccepted = contractWallets.signedPaymentsFrom === 'any';
         const burnsPerCode = contractWallets.contractWalletBurnsPerCode;
         const budgets = {
           calls: { gasPerHour: contractWallets.contractWalletBurnGasPerHour, gasCap: settlement.settleGasCap },
           deployments: { gasPerHour: deployments.deployGasPerHour, gasCap: deployments.deployGasCap },
         };
-        return new ContractWallets(ledgerRedis, { areAccepted, burnsPerCode, budgets }, countBurntGas(registry));
+        const settings = { areAccepted, burnsPerCode, budgets };
+        return new ContractWallets(ledgerRedis, chainId, settings, countBurntGas(registry));
       },
       Registry,
     ),
@@ -193,7 +194,7 @@ function createSignedVerifier(
       deployments,
       multicall3: lowerHex(settlement.multicall3Address),
       wallets: new WalletCheck({ wallets, deployments, fees, chain, listRelayers }),
-      strikes: new Strikes(ledgerRedis),
+      strikes: new Strikes(ledgerRedis, payment.chainId),
     },
     readRelayers: async () => new Set(await listRelayers()),
     underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) }),

@@ -3,12 +3,12 @@ import type { Queryable } from '../database/database.js';
 
 const PREFIX = 'dust:';
 
-/** The unclaimed transfers of an asset by one payer in one transaction that are too small to be worth a payment each. */
+/** The unclaimed transfers of an asset by one payer to one account in one transaction that are too small to be worth a payment each. */
 export function nameDust(
-  { chainId, asset }: AcceptedToken,
+  { chainId, asset, recipient }: AcceptedToken,
   { transaction, payer }: { readonly transaction: string; readonly payer: string },
 ): string {
-  return `${PREFIX}${chainId}:${transaction}:${payer}:${asset}`;
+  return `${PREFIX}${chainId}:${transaction}:${payer}:${asset}:${recipient}`;
 }
 
 export const isDust = (payment: string): boolean => payment.startsWith(PREFIX);

@@ -1,4 +1,14 @@
-import { answered, ASSET, deliver, hashOf, PAY_TO, refused, released, SELLER } from '../../test/sample-events.js';
+import {
+  answered,
+  ASSET,
+  deliver,
+  hashOf,
+  PAY_TO,
+  PAYER,
+  refused,
+  released,
+  SELLER,
+} from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
 import { readBalances } from '../reading/read-balances.js';
 import { readBookedPayment } from '../reading/read-payment.js';
@@ -77,17 +87,30 @@ describe('a seller that is paid in several tokens', () => {
     expect(await owed()).toEqual([`owed:refused 1328:${ASSET} -700`]);
   });
 
-  it('has the dust of each token of a transaction by itself', async () => {
-    const moved = { transaction: hashOf(1), blockNumber: 5, payer: OTHER_SHOP, amount: '3', atMs: Date.now() };
-    const money = TOKENS.slice(1).map((scope, logIndex) => ({
+  /** One payer moves 3 base units to each of the seller's tokens in one transaction, which nobody presents. */
+  const bookDust = async (seller: typeof TOKENS) => {
+    const moved = { transaction: hashOf(1), blockNumber: 5, payer: PAYER, amount: '3', atMs: Date.now() };
+    const money = seller.map((scope, logIndex) => ({
       ...{ scope, transaction: hashOf(1) },
       answer: { ...moved, transfers: [{ ...moved, logIndex, payment: `tx:${BASE}:${hashOf(1)}:${logIndex}` }] },
     }));
-    const terms = { chainId: BASE, seller: TOKENS, completeFromMs: 0, leastOf: () => 10n };
+    const terms = { chainId: BASE, seller, completeFromMs: 0, leastOf: () => 10n };
     await postAnswers(book.writer, { money, gas: new Map(), unreported: [] }, terms);
+  };
+
+  it('has the dust of each token of a transaction by itself', async () => {
+    await bookDust(TOKENS.slice(1));
     expect((await owed()).toSorted()).toEqual([
       ...[`owed:unclaimed ${BASE}:${WETH} -3`, `owed:unclaimed ${BASE}:${ASSET} -3`].toSorted(),
     ]);
+  });
+
+  it('has the dust of each of two accounts of a token by itself', async () => {
+    await bookDust([PAY_TO, OTHER_SHOP].map((recipient) => ({ chainId: BASE, asset: ASSET, recipient })));
+    const accounts = (await readBalances(book.database)).map(({ account, amount }) => `${account} ${amount}`);
+    expect(accounts.toSorted()).toEqual(
+      [`chain:${BASE}:${PAY_TO} 3`, `chain:${BASE}:${OTHER_SHOP} 3`, 'owed:unclaimed -6'].toSorted(),
+    );
   });
 
   it('keeps what differs on one chain when the other is compared, also of one account on both', async () => {

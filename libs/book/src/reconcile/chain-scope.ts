@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { AcceptedToken } from '../bookings/describe-payment.js';
+import type { AcceptedToken, BookSeller } from '../bookings/describe-payment.js';
 import type { Queryable } from '../database/database.js';
 
 /** What is compared: one asset that arrives at one recipient. Addresses are lower case. */
@@ -20,6 +20,11 @@ export interface ChainPosition {
 export interface ChainAnchor {
   readonly number: number;
   readonly hash: string;
+}
+
+/** The seller's accounts for the token, on its chain. What one of them moves to another has not arrived anew. */
+export function listRecipients(seller: BookSeller, { chainId, asset }: ChainScope): string[] {
+  return seller.filter((one) => one.chainId === chainId && one.asset === asset).map(({ recipient }) => recipient);
 }
 
 export const nameScope = ({ chainId, asset, recipient }: ChainScope): string => `${chainId}:${recipient}:${asset}`;

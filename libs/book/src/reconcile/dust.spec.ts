@@ -48,7 +48,11 @@ describe('unclaimed transfers that are too small', () => {
     await answer(hash, shown(hash, [PAYER, '1'], [OTHER, '2'], [PAYER, '999'], [PAYER, '1000'], [PAYER, '3']));
     const own = [`tx:1328:${hash}:3`, '1000'];
     expect(await listed()).toEqual([
-      ...[[`dust:1328:${hash}:${PAYER}:${ASSET}`, '1003'], [`dust:1328:${hash}:${OTHER}:${ASSET}`, '2'], own],
+      ...[
+        [`dust:1328:${hash}:${PAYER}:${ASSET}:${PAY_TO}`, '1003'],
+        [`dust:1328:${hash}:${OTHER}:${ASSET}:${PAY_TO}`, '2'],
+        own,
+      ],
     ]);
     expect(await listed({ withoutDust: true })).toEqual([own]);
     expect(await unclaimed()).toBe('-2005');
@@ -58,7 +62,7 @@ describe('unclaimed transfers that are too small', () => {
     const hash = hashOf(71);
     const { bookings } = await answer(hash, shown(hash, ...Array(2_000).fill([PAYER, '1'])));
     expect(bookings).toHaveLength(1);
-    expect(await listed()).toEqual([[`dust:1328:${hash}:${PAYER}:${ASSET}`, '2000']]);
+    expect(await listed()).toEqual([[`dust:1328:${hash}:${PAYER}:${ASSET}:${PAY_TO}`, '2000']]);
   });
 
   it('leave the sum one by one as they are presented, also several at once', async () => {

@@ -1,6 +1,7 @@
 import { assetName } from '../bookings/accounts.js';
+import type { BookSeller } from '../bookings/describe-payment.js';
 import type { Queryable } from '../database/database.js';
-import type { ChainScope } from './chain-scope.js';
+import { listRecipients, type ChainScope } from './chain-scope.js';
 import type { Difference } from './differences.js';
 
 /** A transaction with a transfer of an asset that no payment is booked for, or the other way round. */
@@ -61,17 +62,19 @@ async function readMoneyQuestions(
   return rows.map(({ transaction }) => ({ scope, transaction }));
 }
 
-/** Transfers from before the book was complete that no payment is booked for. Their events may be lost. */
+/** Payers' transfers from before the book was complete that no payment is booked for. Their events may be lost. */
 export async function readLostTransfers(
   within: Queryable,
-  { chainId, asset, recipient }: ChainScope,
-  { completeFromMs, limit }: { completeFromMs: number; limit: number },
+  scope: ChainScope,
+  { seller, completeFromMs, limit }: { seller: BookSeller; completeFromMs: number; limit: number },
 ): Promise<Difference[]> {
+  const { chainId, asset, recipient } = scope;
   const rows = await within.query<{ transaction: string; log_index: number; amount: string; at: Date }>(
     `SELECT transaction, log_index, amount::text, at FROM chain_transfers
       WHERE payment IS NULL AND chain_id = $1 AND asset = $2 AND recipient = $3 AND at < $4::timestamptz
-      ORDER BY at LIMIT $5`,
-    [chainId, asset, recipient, new Date(completeFromMs).toISOString(), limit],
+        AND payer <> ALL($5::text[])
+      ORDER BY at LIMIT $6`,
+    [chainId, asset, recipient, new Date(completeFromMs).toISOString(), listRecipients(seller, scope), limit],
   );
   return rows.map(({ transaction, log_index: logIndex, amount, at }) => ({
     list: 'chain_only',

@@ -5,7 +5,7 @@ import { addTransfer, removeTransaction, type BookedPayment } from '../bookings/
 import type { Queryable } from '../database/database.js';
 import { isDust, nameDust, sumDust } from '../posting/dust.js';
 import { OpenPayments } from '../posting/open-payments.js';
-import type { ChainScope } from './chain-scope.js';
+import { listRecipients, type ChainScope } from './chain-scope.js';
 import type { Difference } from './differences.js';
 import { readExpected, storeTransfers, type ExpectedPayment, type ShownTransfer } from './store-transfers.js';
 
@@ -39,7 +39,7 @@ interface Terms {
 
 /**
  * Books what a transaction shows: an amount that was reported otherwise, a payment whose transfer the chain no longer
- * has, and money that no request has presented.
+ * has, and money that no request has presented. What the seller moves between its accounts is no such money.
  */
 export async function reconcileMoney(
   within: Queryable,
@@ -62,6 +62,7 @@ export async function reconcileMoney(
     const booking = payments.change(id, change);
     if (booking !== null) reconciled.bookings.push(booking);
   };
+  const recipients = listRecipients(seller, scope);
   const links: Link[] = [];
   const ofDust: Link[] = [];
   const dust = new Map(expected.flatMap(({ id }) => (isDust(id) ? [[id, payments.find(id)?.reports.transfer]] : [])));
@@ -85,7 +86,9 @@ export async function reconcileMoney(
       book(id, (payment) => removeTransaction(payment, transaction, Date.now()));
     }
   }
-  for (const transfer of open) {
+  const isMoved = ({ payer }: NamedTransfer) => recipients.includes(payer);
+  await forgetTransfers(within, scope, open.filter(isMoved));
+  for (const transfer of open.filter((one) => !isMoved(one))) {
     const id = nameUnclaimed(transfer);
     const atMs = transfer.atMs ?? answer?.atMs ?? 0;
     if (atMs < completeFromMs) {
@@ -148,6 +151,21 @@ async function readOpen(
   );
   const isOpen = new Set(rows.map(({ log_index: logIndex }) => logIndex));
   return shown.filter(({ logIndex }) => isOpen.has(logIndex));
+}
+
+/** Should the event of a payment name one later, the chain is asked again, and shows it again. */
+async function forgetTransfers(
+  within: Queryable,
+  { chainId }: ChainScope,
+  transfers: readonly NamedTransfer[],
+): Promise<void> {
+  for (const { transaction, logIndex } of transfers) {
+    await within.query('DELETE FROM chain_transfers WHERE chain_id = $1 AND transaction = $2 AND log_index = $3', [
+      chainId,
+      transaction,
+      logIndex,
+    ]);
+  }
 }
 
 /** A transfer from before the book was complete is listed by its time, and not asked about again. */
