@@ -11,6 +11,7 @@ import { AppModule } from './app.module.js';
 import type { GatewayEnvironment } from './config/gateway.config.js';
 import { registerDocs } from './docs/register-docs.js';
 import { FacilitatorAccess } from './facilitator/facilitator-access.js';
+import { LockQuestions } from './options/lock-questions.js';
 import { preparePages, registerPages } from './pages/register-pages.js';
 import { challengeSettingsOf } from './paywall/offer/paid-endpoint.js';
 import { Paywall } from './paywall/paywall.js';
@@ -18,7 +19,6 @@ import { PaywallConnections } from './paywall/paywall.module.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';
 import type { PaidRoute } from './paywall/route/paid-route.js';
 import { createServer } from './server/create-server.js';
-import { LockQuestions } from './verifiers/lock-questions.js';
 
 /** The paths served without payment, besides routes that declare it themselves. */
 const OPEN_PATHS = {

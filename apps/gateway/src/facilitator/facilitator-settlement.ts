@@ -20,10 +20,10 @@ import {
 import type { SettlementResult, SignedPaymentTerms } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
+import type { JudgedOption } from '../options/judged-options.js';
 import { PaywallCounters } from '../paywall/paywall-counters.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import { isMetered, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
-import type { JudgedOption } from '../verifiers/judged-options.js';
 import { KEY_NEEDED } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';

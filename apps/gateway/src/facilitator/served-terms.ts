@@ -17,8 +17,8 @@ import {
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
+import type { JudgedOption } from '../options/judged-options.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
-import type { JudgedOption } from '../verifiers/judged-options.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
 
 /** A payment of a supported kind, or the reason of the request's x402 version why it is not supported. */

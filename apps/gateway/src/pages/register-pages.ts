@@ -4,12 +4,12 @@ import type { RedisClient } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { GatewayEnvironment } from '../config/gateway.config.js';
+import type { LockQuestions } from '../options/lock-questions.js';
 import type { RenderHtmlPage } from '../paywall/offer/html-page.js';
 import { createPublicOrigin } from '../paywall/offer/public-origin.js';
 import type { ChallengeSettings } from '../paywall/offer/sold-option.js';
 import { overlap, parsePathPattern } from '../paywall/route/paid-path.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
-import type { LockQuestions } from '../verifiers/lock-questions.js';
 import { ANSWER_FRAME_PATH, renderAnswerFrame } from './answer-frame.js';
 import { type DocumentParts, sendPage } from './document.js';
 import { type FrontPageParts, renderFrontPage, renderLlmsText } from './front-page.js';

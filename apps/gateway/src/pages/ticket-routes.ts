@@ -4,9 +4,9 @@ import { StoreUnavailableError } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { TicketPageData } from '../../web/page-data.js';
+import type { LockQuestions } from '../options/lock-questions.js';
 import type { HtmlPage } from '../paywall/offer/html-page.js';
 import type { ReadPublicOrigin } from '../paywall/offer/public-origin.js';
-import type { LockQuestions } from '../verifiers/lock-questions.js';
 import { type DocumentParts, sendPage, renderDocument, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets, TicketTerms } from './pay-tickets.js';
 import { LOOK_EVERY_MS, type HashReport, type ReportedHashes } from './reported-hashes.js';

@@ -5,7 +5,7 @@ import { lowerHex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient, StoreError, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
-import { JudgedOptions, type JudgedOption } from '../verifiers/judged-options.js';
+import { JudgedOptions, type JudgedOption } from '../options/judged-options.js';
 import type { OrderParts } from './gateway-purchase.js';
 import { Challenges } from './offer/challenges.js';
 import { createPublicOrigin } from './offer/public-origin.js';

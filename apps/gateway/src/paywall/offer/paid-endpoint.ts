@@ -1,5 +1,5 @@
 import type { GatewayEnvironment } from '../../config/gateway.config.js';
-import type { OfferableOption } from '../../verifiers/judged-options.js';
+import type { OfferableOption } from '../../options/judged-options.js';
 import { acceptsOption } from '../route/options-of-route.js';
 import { PaidPath } from '../route/paid-path.js';
 import type { PaidRoute } from '../route/paid-route.js';

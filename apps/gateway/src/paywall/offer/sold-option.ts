@@ -1,7 +1,7 @@
 import type { PaymentOption } from '@tollgate/config';
 import { v1NetworkOf, type ReferenceTerms } from '@tollgate/protocol';
 
-import type { OfferableOption } from '../../verifiers/judged-options.js';
+import type { OfferableOption } from '../../options/judged-options.js';
 import type { PaidPath } from '../route/paid-path.js';
 import type { PaidRoute } from '../route/paid-route.js';
 import { priceOf } from '../route/price-of.js';

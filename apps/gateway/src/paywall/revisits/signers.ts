@@ -10,7 +10,7 @@ import {
 } from '@tollgate/transport';
 import { hashMessage } from 'viem';
 
-import type { JudgedOption } from '../../verifiers/judged-options.js';
+import type { JudgedOption } from '../../options/judged-options.js';
 
 export interface SignersParts {
   readonly options: readonly JudgedOption[];

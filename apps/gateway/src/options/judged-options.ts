@@ -6,7 +6,7 @@ import { queueOfChain, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@t
 import type { GatewayEnvironment } from '../config/gateway.config.js';
 import { AvailableRelayer } from '../signed-payments/available-relayer.js';
 import { SignedPayments } from '../signed-payments/signed-payments.js';
-import { AgreeingVerifiers, Agreement, SettingsWatch, type Verifiers } from './agreeing-verifiers.js';
+import { AgreeingVerifiers, Agreement, SettingsWatch, type Verifiers } from '../verifiers/agreeing-verifiers.js';
 
 /** An option, and what decides how it is offered. */
 export interface OfferableOption {
