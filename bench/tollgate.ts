@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 
 import type { Devnet } from '../tools/devnet/chain/chain.js';
+import type { TwoChains } from '../tools/devnet/chain/two-chains.js';
 import { startRedis, type RedisServer } from '../tools/devnet/processes/redis.js';
 import { startProgram } from '../tools/devnet/processes/start-program.js';
 import { startStack } from '../tools/devnet/stack/stack.js';
@@ -32,7 +33,8 @@ export interface BenchServers {
 }
 
 export interface TollgateOptions {
-  chain: Devnet;
+  /** With two chains the payments file describes the options. */
+  chain: Devnet | TwoChains;
   /** Where the verifiers reach the chain. */
   rpcUrl?: string;
   name?: string;
@@ -43,15 +45,15 @@ export interface TollgateOptions {
 
 /** Starts one gateway and one verifier of the build. */
 export async function startTollgate(
-  { chain, rpcUrl = chain.rpcUrl, name = 'tollgate', redis, env = {} }: TollgateOptions,
+  { chain, rpcUrl, name = 'tollgate', redis, env = {} }: TollgateOptions,
   keep: KeepUntilEnd,
 ): Promise<PaidTarget> {
   const [first] = redis?.servers ?? [];
   const stack = keep(
     await startStack({
       ...(redis && first ? { redis: { ...first, url: redis.url } } : {}),
-      chain,
-      env: { ...SETTINGS, RPC_URL: rpcUrl, ...env },
+      ...('paymentsFile' in chain ? { twoChains: chain } : { chain }),
+      env: { ...SETTINGS, ...(rpcUrl === undefined ? {} : { RPC_URL: rpcUrl }), ...env },
       nodeArgs: { gateway: profileArgs('gateway'), verifier: profileArgs('verifier') },
     }),
   );

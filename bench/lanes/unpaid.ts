@@ -1,3 +1,5 @@
+import { writePaymentsFile } from '../../tools/devnet/chain/payments-file.js';
+import { startTwoChains } from '../../tools/devnet/chain/two-chains.js';
 import { startProgram, type Program } from '../../tools/devnet/processes/start-program.js';
 import { startBenchChain } from '../chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
@@ -19,6 +21,9 @@ const BROWSER = {
   'sec-fetch-dest': 'document',
 };
 
+/** The headers of the 402 carry every option. */
+const SIGNED = { SIGNED_PAYMENTS: 'true' };
+
 interface UnpaidTarget extends Target {
   headers?: Record<string, string>;
   /** 402 unless given. */
@@ -31,6 +36,10 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
     progress('starting the servers');
     const chain = keep(await startBenchChain());
     const { url, roles } = await startTollgate({ chain }, keep);
+    const single = await startTollgate({ chain, env: SIGNED }, keep);
+    const chains = keep(await startTwoChains());
+    writePaymentsFile(chains.paymentsFile, chains, { isWdevOnBoth: true });
+    const several = await startTollgate({ chain: chains, env: SIGNED }, keep);
     const answer = await fetch(url);
     const body = await answer.text();
     const raw = keep(await startRawFastify(body));
@@ -40,6 +49,16 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       { name: BASELINE, url: `${raw.url}/api/weather`, roles: { server: [raw.pid] } },
       { name: NEST_HOOK, url: `${nest.url}/api/weather`, roles: { server: [nest.pid] } },
       { name: 'tollgate', ...gateway },
+      {
+        name: 'tollgate, one option in its headers',
+        url: single.url,
+        roles: { server: single.roles['gateway'] ?? [] },
+      },
+      {
+        name: 'tollgate, four options in its headers',
+        url: several.url,
+        roles: { server: several.roles['gateway'] ?? [] },
+      },
       { name: 'tollgate, the page for a browser', ...gateway, headers: BROWSER },
       // A key with a space, which would be refused after a payment too.
       { name: 'tollgate, refused before a price', ...gateway, headers: { 'idempotency-key': 'a b' }, status: 400 },

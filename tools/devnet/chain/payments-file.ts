@@ -33,9 +33,13 @@ type Described = DevnetTerms & { explorerUrl?: string; walletRpcUrl?: string };
 
 /**
  * Writes a payments file with three options: `usdc-devnet`, `usdc-devnet-2` and `wdev-devnet-2`, whose token has 18 decimals
- * and no EIP-3009.
+ * and no EIP-3009; where WDEV is on both chains, `wdev-devnet` too.
  */
-export function writePaymentsFile(path: string, { first, second }: Record<'first' | 'second', Described>): void {
+export function writePaymentsFile(
+  path: string,
+  { first, second }: Record<'first' | 'second', Described>,
+  { isWdevOnBoth = false } = {},
+): void {
   const file = {
     chains: {
       [FIRST_OF_FILE.name]: describeChain(FIRST_OF_FILE, first),
@@ -44,15 +48,8 @@ export function writePaymentsFile(path: string, { first, second }: Record<'first
     accepts: {
       [`usdc-${FIRST_OF_FILE.name}`]: describeUsdc(FIRST_OF_FILE, first),
       [`usdc-${SECOND_OF_FILE.name}`]: describeUsdc(SECOND_OF_FILE, second),
-      [`wdev-${SECOND_OF_FILE.name}`]: {
-        chain: SECOND_OF_FILE.name,
-        token: second.plainToken,
-        symbol: 'WDEV',
-        decimals: 18,
-        payTo: second.payTo,
-        rate: WDEV_RATE,
-        methods: ['permit2', 'transfer'],
-      },
+      [`wdev-${SECOND_OF_FILE.name}`]: describeWdev(SECOND_OF_FILE, second),
+      ...(isWdevOnBoth && { [`wdev-${FIRST_OF_FILE.name}`]: describeWdev(FIRST_OF_FILE, first) }),
     },
   };
   writeFileSync(path, stringify(file, { defaultStringType: 'QUOTE_SINGLE', defaultKeyType: 'PLAIN' }));
@@ -65,6 +62,11 @@ function describeChain(
   const connection = { rpc: `\${${rpcVariable}}`, relayers: `\${${relayersVariable}}` };
   // What is undefined is not written.
   return { id: chainId, network, ...connection, explorer: explorerUrl, walletRpc: walletRpcUrl };
+}
+
+function describeWdev({ name: chain }: ChainOfFile, { plainToken: token, payTo }: Described): object {
+  const methods = ['permit2', 'transfer'];
+  return { chain, token, symbol: 'WDEV', decimals: 18, payTo, rate: WDEV_RATE, methods };
 }
 
 function describeUsdc({ name }: ChainOfFile, { asset, payTo }: Described): object {
