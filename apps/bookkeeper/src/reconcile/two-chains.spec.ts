@@ -1,10 +1,12 @@
 import { Logger } from '@nestjs/common';
 import type { Balance } from '@tollgate/book';
+import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { OperatorRefund, OperatorWallet, SellerFacts } from '@tollgate/operator-api';
 import type { RefundPreview } from '@tollgate/refunds';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { tollgate } from '../../../../tools/cli/test/run-tollgate.js';
+import { SECOND_CHAIN_ID } from '../../../../tools/devnet/chain/two-chains.js';
 import { TwoChainsFixture, type SoldToken } from '../../test/two-chains-fixture.js';
 
 /** 0.004 of a token with 18 decimals: the 10 of REFUND_APPROVAL_ABOVE at its rate of 0.0004. */
@@ -116,6 +118,21 @@ describe('a seller that is paid in three tokens on two chains', () => {
     await fixture.waitForState(payment, 'refunded');
     await waitFor('the refund is compared', async () => (await fixture.read()).unreconciled.length === 0);
     expect(await readBalances('chain:84532:refunds')).toEqual({ [nameOf(fixture.plainTwo)]: String(-2n * 10n ** 15n) });
+  });
+
+  it('pauses the relayer of the chain that is named, where both have its address', async () => {
+    const { redis } = fixture.books;
+    const relayers = new Journal({ redis, fleet: RELAYER_FLEET, timeoutMs: 30_000 });
+    const address = fixture.one.relayers[0]!.address;
+    const lanes = [fixture.one, fixture.two].map(({ chainId }) => createLaneId(chainId, address));
+    for (const lane of lanes) await relayers.adopt(lane, { pendingNonce: 0 });
+    const headers = { Authorization: `Bearer ${await fixture.books.createToken('operator:wallets')}` };
+    const pause = async (named: string): Promise<number> =>
+      (await fetch(`${fixture.url}/operator/relayers/${named}/pause`, { method: 'POST', headers })).status;
+    expect(await pause(address)).toBe(404);
+    expect(await pause(`${SECOND_CHAIN_ID}:${address}`)).toBe(200);
+    const states = await Promise.all(lanes.map((lane) => relayers.readLane(lane)));
+    expect(states.map(({ paused }) => paused !== null)).toEqual([false, true]);
   });
 
   it('goes on with one chain while no RPC server of the other answers', async () => {
