@@ -44,11 +44,13 @@ const REFERENCE_LENGTH = SUFFIX_AT + SUFFIX_LENGTH;
 
 // Message: 8 bytes ms, 16 nonce, 16 price, then the terms. All calls are synchronous, so they share one buffer.
 const TERMS_AT = 8 + NONCE_BYTES + 16;
-// The terms stay in the buffer between calls, because those of a route do not change.
+// The terms stay in the buffer between calls: those of a route with one option do not change.
 let message = new Uint8Array(1024);
 let messageView = new DataView(message.buffer);
 let filled = message.subarray(0, TERMS_AT);
 let filledTerms: ReferenceTerms | null = null;
+/** Of terms that are used again, as those of a route's options are in turn. Terms are never changed. */
+const encodedTerms = new WeakMap<ReferenceTerms, Uint8Array>();
 const suffix = new Uint8Array(SUFFIX_LENGTH);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -63,24 +65,23 @@ function describeTerms({ method, resource, asset, payTo, network }: ReferenceTer
   );
 }
 
-const isSameTerms = (one: ReferenceTerms, other: ReferenceTerms): boolean =>
-  one.resource === other.resource &&
-  one.method === other.method &&
-  one.network === other.network &&
-  one.asset === other.asset &&
-  one.payTo === other.payTo;
+function encodeTerms(terms: ReferenceTerms): Uint8Array {
+  let encoded = encodedTerms.get(terms);
+  if (encoded === undefined) encodedTerms.set(terms, (encoded = encoder.encode(describeTerms(terms))));
+  return encoded;
+}
 
 function writeTerms(terms: ReferenceTerms): void {
-  if (filledTerms !== null && isSameTerms(filledTerms, terms)) return;
-  const text = describeTerms(terms);
-  if (message.length < TERMS_AT + text.length * 3) {
-    message = new Uint8Array(TERMS_AT + text.length * 3);
+  if (filledTerms === terms) return;
+  const encoded = encodeTerms(terms);
+  const length = TERMS_AT + encoded.length;
+  if (message.length < length) {
+    message = new Uint8Array(length);
     messageView = new DataView(message.buffer);
   }
-  const { written } = encoder.encodeInto(text, message.subarray(TERMS_AT));
-  filled = message.subarray(0, TERMS_AT + written);
-  const { method, resource, asset, payTo, network } = terms;
-  filledTerms = { method, resource, asset, payTo, network };
+  message.set(encoded, TERMS_AT);
+  filled = message.subarray(0, length);
+  filledTerms = terms;
 }
 
 function writeMessage(terms: ReferenceTerms, nowMs: number, nonce: Uint8Array, price: bigint): Uint8Array {

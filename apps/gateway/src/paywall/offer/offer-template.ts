@@ -221,31 +221,31 @@ interface RequiredParts {
   readonly signIn?: SignInParts | undefined;
 }
 
+/** A mark, and the text from there to the next one: base64 of its whole triples without its first n characters, n = 0, 1, 2. */
+interface Piece {
+  readonly mark: string;
+  readonly text: string;
+  readonly after: readonly { readonly encoded: string; readonly left: string }[];
+}
+
 /**
  * The payment-required header of an offer: its text is rendered once, up to the first reference for each resource, and
- * assembled for each challenge.
+ * assembled for each challenge. Only the triples around what varies are encoded then.
  */
 class RequiredTemplate {
   readonly #start: string;
   /** Up to the first reference. */
   readonly #middle: string;
-  /** The marks from the first reference on, each with the text that follows it. */
-  readonly #rest: readonly { readonly mark: string; readonly text: string }[];
-  /** Base64 of the end without its first n characters, for n = 0, 1, 2. */
-  readonly #endings: readonly string[];
-  readonly #end: string;
+  /** From the first reference on. The last one lacks the closing brace, since an error may still follow. */
+  readonly #pieces: readonly Piece[];
 
   constructor(offer: PaymentRequiredV2) {
-    const [start = '', , middle = '', ...pieces] = cutAtMarks(toUtf8Json(offer));
+    const [start = '', , middle = '', ...rest] = cutAtMarks(toUtf8Json(offer));
     this.#start = start;
     this.#middle = middle;
-    const rest: { mark: string; text: string }[] = [];
-    for (let at = 0; at + 1 < pieces.length; at += 2) rest.push({ mark: pieces[at] ?? '', text: pieces[at + 1] ?? '' });
-    // Lacks the closing brace: an error may still follow.
-    const end = rest.at(-1)?.text ?? '';
-    this.#rest = rest;
-    this.#end = end;
-    this.#endings = [0, 1, 2].map((taken) => btoa(`${end.slice(taken)}}`));
+    const pieces: Piece[] = [];
+    for (let at = 0; at + 1 < rest.length; at += 2) pieces.push(createPiece(rest[at] ?? '', rest[at + 1] ?? ''));
+    this.#pieces = pieces;
   }
 
   /** Leading spaces are ignored in JSON, and base64 of whole triples can be continued. */
@@ -254,18 +254,28 @@ class RequiredTemplate {
     return btoa(text.padStart(Math.ceil(text.length / 3) * 3));
   }
 
-  /** Base64 of the first reference and what follows. The end, the longest part, is only encoded for an error. */
+  /** Base64 of the first reference and what follows. */
   encodeRest(parts: RequiredParts, error: string | undefined): string {
-    let text = '';
-    let before = '';
-    for (const piece of this.#rest) {
-      text += before + toUtf8Json(valueOf(piece.mark, parts));
-      before = piece.text;
+    let encoded = '';
+    let left = '';
+    for (const { mark, text, after } of this.#pieces) {
+      const head = left + toUtf8Json(valueOf(mark, parts));
+      const taken = (3 - (head.length % 3)) % 3;
+      const next = after[taken];
+      encoded += btoa(head + text.slice(0, taken)) + (next?.encoded ?? '');
+      left = next?.left ?? '';
     }
-    if (error !== undefined) return btoa(`${text}${this.#end},"error":${toUtf8Json(error)}}`);
-    const taken = (3 - (text.length % 3)) % 3;
-    return btoa(text + this.#end.slice(0, taken)) + (this.#endings[taken] ?? '');
+    return encoded + btoa(error === undefined ? `${left}}` : `${left},"error":${toUtf8Json(error)}}`);
   }
+}
+
+/** @param text has at least two characters: a quotation mark and a brace follow every value */
+function createPiece(mark: string, text: string): Piece {
+  const after = [0, 1, 2].map((taken) => {
+    const whole = text.length - ((text.length - taken) % 3);
+    return { encoded: btoa(text.slice(taken, whole)), left: text.slice(whole) };
+  });
+  return { mark, text, after };
 }
 
 function valueOf(mark: string, { url, host, references, signIn }: RequiredParts): string {
