@@ -259,7 +259,7 @@ class RequiredTemplate {
     let encoded = '';
     let left = '';
     for (const { mark, text, after } of this.#pieces) {
-      const head = left + toUtf8Json(valueOf(mark, parts));
+      const head = left + jsonOf(mark, parts);
       const taken = (3 - (head.length % 3)) % 3;
       const next = after[taken];
       encoded += btoa(head + text.slice(0, taken)) + (next?.encoded ?? '');
@@ -278,8 +278,9 @@ function createPiece(mark: string, text: string): Piece {
   return { mark, text, after };
 }
 
-function valueOf(mark: string, { url, host, references, signIn }: RequiredParts): string {
-  if (mark.startsWith('reference')) return references[Number(mark.slice('reference'.length))] ?? '';
-  if (mark === 'url') return url;
-  return mark === 'domain' ? host : (signIn?.[mark as keyof SignInParts] ?? '');
+/** The value of a mark as JSON. A reference needs no escapes. */
+function jsonOf(mark: string, { url, host, references, signIn }: RequiredParts): string {
+  if (mark.startsWith('reference')) return `"${references[Number(mark.slice('reference'.length))] ?? ''}"`;
+  if (mark === 'url') return toUtf8Json(url);
+  return toUtf8Json(mark === 'domain' ? host : (signIn?.[mark as keyof SignInParts] ?? ''));
 }
