@@ -17,7 +17,8 @@ export { hintAt, keysOf, parseEntry, reportUnknownKeys, type ParsedEntry } from 
 export { describeProblems, formatPlace, parseYaml, type FileProblem, type Place } from './files/parse-yaml.js';
 export { readSettingFile, readTextFile } from './files/read-setting-file.js';
 export { RedisEnvironment } from './redis.environment.js';
-export { findUrlProblems, RpcEnvironment } from './rpc.environment.js';
+export { RpcEnvironment } from './rpc.environment.js';
+export { findUrlProblems } from './url-problems.js';
 export {
   IsGwei,
   IsIntIn,

@@ -1,8 +1,8 @@
-import { isHttpUrl } from '@tollgate/protocol';
 import { ArrayNotEmpty, IsArray } from 'class-validator';
 
 import type { ChecksEntries } from './read-environment.js';
 import { IsIntIn, Setting } from './setting.js';
+import { findUrlProblems } from './url-problems.js';
 
 /** The RPC servers of the chain; each service adds its own settings. */
 export class RpcEnvironment implements ChecksEntries {
@@ -24,13 +24,4 @@ export class RpcEnvironment implements ChecksEntries {
   problemsOfEntries(): string[] {
     return findUrlProblems('RPC_URL', this.rpcUrl);
   }
-}
-
-/** The entries of a setting that are no URLs of RPC servers. */
-export function findUrlProblems(setting: string, urls: readonly string[]): string[] {
-  return urls.flatMap((url, index) =>
-    isHttpUrl(url)
-      ? []
-      : [`${setting}: entry ${index + 1} is not an http:// or https:// URL (its value is not shown).`],
-  );
 }

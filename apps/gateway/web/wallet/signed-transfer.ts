@@ -33,13 +33,12 @@ export async function signInWallet(
   provider: WalletProvider,
   from: Hex,
   required: PaymentRequiredV2 | null,
-  { chain, sends }: PayOption,
+  { chain }: PayOption,
 ): Promise<ProofHeader> {
-  const otherwise = sends ? ' Send the transfer instead.' : '';
   const optionOf = (asked: string) => required?.accepts.find(({ scheme }) => scheme === asked);
   const option = optionOf('exact');
   if (required === null || option === undefined)
-    throw new PageProblem(`This gateway takes no signature here.${otherwise}`);
+    throw new PageProblem('This gateway takes no signature here. Send the transfer instead.');
   for (const offered of [optionOf('upto') ?? [], option].flat()) {
     for (const method of listSignedMethods().filter((one) => isAskedFor(one, offered))) {
       if (await canMove(method, provider, from, offered))
@@ -48,7 +47,7 @@ export async function signInWallet(
   }
   const spenders = listSignedMethods().flatMap(({ spender, title }) => (spender === null ? [] : [title]));
   throw new PageProblem(
-    `This token is paid by signature only after its owner has approved ${spenders.join(' or ')}, and yours has not.${otherwise}`,
+    `This token is paid by signature only after its owner has approved ${spenders.join(' or ')}, and yours has not. Send the transfer instead.`,
   );
 }
 

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../configuration-error.js';
 import { expandVariables, VariableError } from '../files/expand-variables.js';
 import { hintAt } from '../files/parse-entry.js';
 import { readTextFile } from '../files/read-setting-file.js';
-import { findUrlProblems } from '../rpc.environment.js';
+import { findUrlProblems } from '../url-problems.js';
 import { parsePayments } from './parse-payments.js';
 import type { PaymentChain, PaymentOption, Payments } from './payments.js';
 
