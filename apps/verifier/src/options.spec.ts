@@ -65,16 +65,26 @@ describe('a verifier of two tokens on one chain', () => {
     }
   });
 
-  it('records a payment that is too low for a refund in the token that it was made in, and logs its option', async () => {
+  it.each([
+    ['the token that it was made in', 'wdev'],
+    ['the account that it went to', 'branch'],
+  ] as const)('records a payment that is too low for a refund with %s, and logs its option', async (_, name) => {
     const logged = jest.spyOn(Logger.prototype, 'log');
-    const txHash = await transfer({ ...wdev, price: wdev.price - 1n });
-    expect(await fixture.askByHash(wdev, txHash)).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
-    const line = { msg: 'payment refused', option: 'wdev', txHash, failure: 'amount_too_low' };
+    const option = fixture.option(name);
+    const [price, { asset, payTo }] = [option.price - 1n, option];
+    const txHash = await transfer({ ...option, price });
+    expect(await fixture.askByHash(option, txHash)).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
+    const line = {
+      msg: 'payment refused',
+      option: expect.stringMatching(/^wdev/) as unknown,
+      txHash,
+      failure: 'amount_too_low',
+    };
     expect(logged).toHaveBeenCalledWith(expect.objectContaining(line));
     logged.mockRestore();
     const refusals = await withRedis(fixture.redis.url, listRefusals);
     expect(refusals.filter(({ payment }) => payment.includes(txHash))).toMatchObject([
-      { failure: 'amount_too_low', asset: wdev.asset, amountBaseUnits: String(wdev.price - 1n) },
+      { failure: 'amount_too_low', asset, payTo, amountBaseUnits: String(price) },
     ]);
   });
 

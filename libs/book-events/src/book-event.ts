@@ -134,7 +134,7 @@ const FACTS = {
     /** A `PaymentFailure`, maybe of a later version. */
     failure: name,
     payer: address.nullable(),
-    /** The token of the amount, and the account that it was paid to; null without an amount. */
+    /** The token of the amount, and the account that it was paid to; null where they are not known. */
     asset: address.nullable(),
     payTo: address.nullable(),
     amount: decimal.nullable(),

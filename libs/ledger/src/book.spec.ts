@@ -108,10 +108,12 @@ describe('what the ledger reports to the book', () => {
 
   it('is one refusal with a count, which is reported when it has doubled', async () => {
     const { id } = sampleTransfer(ledger);
-    for (let time = 1; time <= 100; time++) expect(await refuse({ id })).toBe(time === 1);
+    const payTo = `0x${'5b'.repeat(20)}` as const;
+    for (let time = 1; time <= 100; time++) expect(await refuse({ id, payTo })).toBe(time === 1);
     const events = await readEvents(redis, nameOfPayment(id));
     expect(events.map((event) => event.type === 'refused' && event.facts.count)).toEqual([1, 2, 4, 8, 16, 32, 64]);
-    expect(events[0]).toMatchObject({ facts: { failure: 'payment_too_old', amount: '5', logIndex: 0, payer: null } });
+    const facts = { failure: 'payment_too_old', amount: '5', payTo, logIndex: 0, payer: null };
+    expect(events[0]).toMatchObject({ facts });
   });
 
   it('forgets the counts of refusals that are no longer listed', async () => {

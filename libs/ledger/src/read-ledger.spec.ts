@@ -87,23 +87,25 @@ describe('reading the ledger', () => {
 
   it('records a refusal once per payment and failure', async () => {
     const { id } = sampleTransfer(ledger);
-    const payer = `0x${'ab'.repeat(20)}` as const;
+    const [payer, payTo] = [`0x${'ab'.repeat(20)}`, `0x${'5b'.repeat(20)}`] as const;
     const txHash = sampleHash();
     const refusal = { id, failure: 'payment_too_old', payer, amountBaseUnits: 1000n } as const;
     expect(await ledger.recordRefusal({ ...refusal, minedAtMs: 5 })).toBe(true);
     expect(await ledger.recordRefusal(refusal)).toBe(false);
-    await ledger.recordRefusal({ id, failure: 'amount_too_low', asset: ADDRESS, amountBaseUnits: 7n });
+    await ledger.recordRefusal({ id, failure: 'amount_too_low', asset: ADDRESS, payTo, amountBaseUnits: 7n });
     const whole = { kind: 'transaction', chainId: CHAIN_ID, txHash } as const;
     await ledger.recordRefusal({ id: whole, failure: 'payment_late', detail: 'two words' });
     const [late, low, old] = await listRefusals(redis);
     expect(await redis.xlen(REFUSED_STREAM)).toBe(3);
     const payment = `tx:${CHAIN_ID}:${txHash}:receipt`;
     expect(late).toMatchObject({ payment, failure: 'payment_late', detail: 'two words' });
-    expect(low).toMatchObject({ failure: 'amount_too_low', payer: null, asset: ADDRESS, amountBaseUnits: '7' });
+    const paid = { asset: ADDRESS, payTo, amountBaseUnits: '7' };
+    expect(low).toMatchObject({ failure: 'amount_too_low', payer: null, ...paid });
     expect(old).toMatchObject({
       failure: 'payment_too_old',
       payer,
       asset: null,
+      payTo: null,
       amountBaseUnits: '1000',
       minedAtMs: 5,
     });

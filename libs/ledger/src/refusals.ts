@@ -15,10 +15,11 @@ export async function recordRefusal(
   refusal: Refusal,
   { kept, isBooked }: { kept: number; isBooked: boolean },
 ): Promise<boolean> {
-  const { id, failure, payer, asset, amountBaseUnits, minedAtMs, detail } = refusal;
+  const { id, failure, payer, asset, payTo, amountBaseUnits, minedAtMs, detail } = refusal;
   const payment = nameOfPayment(id);
-  const fields = Object.entries({ payment, failure, payer, asset, amountBaseUnits, minedAtMs, detail }).flatMap(
-    ([name, value]) => (value === undefined ? [] : [name, value.toString()]),
+  const entry = { payment, failure, payer, asset, payTo, amountBaseUnits, minedAtMs, detail };
+  const fields = Object.entries(entry).flatMap(([name, value]) =>
+    value === undefined ? [] : [name, value.toString()],
   );
   const facts = isBooked ? JSON.stringify(describeRefusal(refusal)) : '';
   const args = [`${payment}|${failure}`, kept, payment, facts, ...fields];
@@ -53,6 +54,8 @@ export interface RecordedRefusal {
   payer: string | null;
   /** The token of the amount; null where it is not known. */
   asset: string | null;
+  /** The account that it went to; null where it is not known. */
+  payTo: string | null;
   amountBaseUnits: string | null;
   minedAtMs: number | null;
   detail: string | null;
@@ -85,6 +88,7 @@ async function readRefusal(redis: Redis | Cluster, [position, parts]: [string, s
     failure: fields.get('failure') as PaymentFailure,
     payer: fields.get('payer') ?? known.payer,
     asset: fields.get('asset') ?? known.asset,
+    payTo: fields.get('payTo') ?? null,
     amountBaseUnits: readRecordedBaseUnits(fields.get('amountBaseUnits')),
     minedAtMs: minedAtMs === undefined ? null : Number(minedAtMs),
     detail: fields.get('detail') ?? null,

@@ -119,7 +119,7 @@ export interface Refusal {
   payer?: Hex;
   /** The token of the amount, in lower case. */
   asset?: string;
-  /** The account that the amount was paid to. */
+  /** The account that the amount was paid to, in lower case. */
   payTo?: Hex;
   amountBaseUnits?: bigint;
   minedAtMs?: number;

@@ -11,7 +11,7 @@ describe('noteForRefund', () => {
       'logs new money, its amount and its token with the request',
       SHOP,
       true,
-      [{ ...AMOUNT, requestId: 'req-1', txHash: TX_HASH }],
+      [{ ...AMOUNT, payTo: SHOP, requestId: 'req-1', txHash: TX_HASH }],
     ],
     ['logs money on record no second time', SHOP, false, []],
     ["records nothing of another seller's money", `0x${'cc'.repeat(20)}`, true, []],
@@ -30,7 +30,7 @@ describe('noteForRefund', () => {
     expect(logged).toMatchObject(lines);
     await noteForRefund(notes, refusal, asked);
     expect(recorded.slice(-2)).toEqual(
-      payTo === SHOP ? [{ ...refusal, amountBaseUnits: 7n, asset: AMOUNT.asset, payTo: SHOP }, refusal] : [],
+      payTo === SHOP ? [{ ...refusal, amountBaseUnits: 7n, asset: AMOUNT.asset, payTo }, refusal] : [],
     );
   });
 });

@@ -101,7 +101,10 @@ export interface Asked extends OptionTerms {
   requestId: string;
 }
 
-/** Records the money, and logs it with the request that found it if it is new. @throws StoreError */
+/**
+ * Records the money, and logs it with the request that found it if it is new. It went to the account that the request
+ * asked about, unless the refusal names another. @throws StoreError
+ */
 export async function noteForRefund(
   { terms, ledger, refundLog }: RefundNotes,
   refusal: Refusal,
@@ -109,9 +112,11 @@ export async function noteForRefund(
 ): Promise<void> {
   const { id, amountBaseUnits, ...facts } = refusal;
   // Where no amount is known, the transaction may have moved another token, or none.
-  const isKnown = amountBaseUnits !== undefined;
-  const { requestId, asset, payTo } = asked;
-  if (!terms.isOwn(asked) || !(await ledger.recordRefusal({ ...refusal, ...(isKnown && { asset, payTo }) }))) return;
-  const amount = isKnown ? { asset, amountBaseUnits: amountBaseUnits.toString() } : {};
-  refundLog.log({ requestId, msg: 'payment recorded for refund', ...id, ...facts, ...amount });
+  const moved = amountBaseUnits === undefined ? {} : { asset: asked.asset, payTo: asked.payTo };
+  if (!terms.isOwn(asked) || !(await ledger.recordRefusal({ ...moved, ...refusal }))) return;
+  const amount = amountBaseUnits === undefined ? {} : { amountBaseUnits: amountBaseUnits.toString() };
+  refundLog.log({
+    ...{ requestId: asked.requestId, msg: 'payment recorded for refund' },
+    ...{ ...id, ...moved, ...facts, ...amount },
+  });
 }

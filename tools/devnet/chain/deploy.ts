@@ -23,8 +23,8 @@ export async function deployToken(chain: Devnet): Promise<Hex> {
 export interface BatchPayer {
   /** The payer in the `Transfer` logs. Its signatures, those of the devnet's first account, are checked by EIP-1271. */
   address: Hex;
-  /** Makes all the transfers in one transaction, in order, and returns its hash. */
-  pay(transfers: TokenTransfer[]): Promise<Hex>;
+  /** Makes all the transfers in one transaction, in order, and returns its hash; `token` is USDC by default. */
+  pay(transfers: (TokenTransfer & { token?: Hex })[]): Promise<Hex>;
   /** Lets a contract move all of the wallet's USDC. */
   approve(spender: Hex): Promise<Hex>;
 }
@@ -39,17 +39,24 @@ export async function deployBatchPayer(chain: Devnet): Promise<BatchPayer> {
     to: chain.asset,
     data: encodeTransfer(chain, { to: address, amountBaseUnits: 1_000_000_000n }),
   });
-  const execute = (calls: Hex[]): Promise<Hex> => {
-    const args = [calls.map((data) => ({ target: chain.asset, data }))];
+  const execute = (calls: { target: Hex; data: Hex }[]): Promise<Hex> => {
+    const args = [calls];
     const data = encodeFunctionData({ abi: BatchWallet.abi, functionName: 'execute', args });
     return sendTransaction(chain, { from: owner, to: address, data });
   };
   return {
     address,
-    pay: (transfers) => execute(transfers.map((transfer) => encodeTransfer(chain, transfer))),
+    pay: (transfers) =>
+      execute(
+        transfers.map(({ token: target = chain.asset, ...transfer }) => ({
+          target,
+          data: encodeTransfer(chain, transfer),
+        })),
+      ),
     approve: (spender) => {
       const args = [spender, maxUint256] as const;
-      return execute([encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })]);
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args });
+      return execute([{ target: chain.asset, data }]);
     },
   };
 }

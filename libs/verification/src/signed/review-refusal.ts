@@ -154,5 +154,7 @@ async function refuse(
   if (failure === 'signature_invalid' && recalled === 'unknown') return new PaymentRefused(failure);
   const reason = recalled === 'forgotten' ? 'older_than_ledger' : failure;
   const doubt = describeDoubt(reason, { minedAtMs, nowMs: ledger.nowMs(), memoryMs: rules.memoryMs });
-  return new PaymentRefused(failure, { id, payer: payerOf(payment), ...facts, ...doubt });
+  // After `recipient_mismatch` it is another account than the request asks about.
+  const parties = { payer: payerOf(payment), payTo: recipientOf(payment) };
+  return new PaymentRefused(failure, { id, ...parties, ...facts, ...doubt });
 }

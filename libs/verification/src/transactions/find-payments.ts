@@ -52,7 +52,11 @@ export function findPayments({ logs, txHash }: Receipt, terms: TransferTerms): F
   return { received, enough: received.filter(({ amountBaseUnits }) => amountBaseUnits >= leastBaseUnits) };
 }
 
-/** The lock of each locked payment: that at the same place among those of its recipient and amount. Null: unknown. */
+/**
+ * The lock of each locked payment: that at the same place among those of its recipient and amount. Null: unknown.
+ * @param payments of one token: two of them are worth the same, so that a lock that a third party adds may exchange them at
+ * no one's cost. Of two tokens one may be worth nothing.
+ */
 export function pairHashLocks(
   payments: readonly Payment[],
   locks: readonly LockedTransfer[],

@@ -13,9 +13,12 @@ const { parts } = usePaymentVerifier();
 const reference = 'the reference of a ticket';
 
 function createLocks(share = {}): PaidLocks {
-  const { devnet, chain, ledger } = parts();
+  const { devnet, otherToken, chain, ledger } = parts();
   return new PaidLocks({
-    terms: new SellerTerms(1328, [{ asset: lowerHex(devnet.asset), payTo: lowerHex(devnet.payTo) }]),
+    terms: new SellerTerms(
+      1328,
+      [devnet.asset, otherToken].map((asset) => ({ asset: lowerHex(asset), payTo: lowerHex(devnet.payTo) })),
+    ),
     chain,
     nowMs: () => ledger.nowMs(),
     shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share }),
@@ -53,6 +56,24 @@ describe('a transaction has paid under a lock', () => {
       { amountBaseUnits: PRICE, lockReference: reference },
     ]);
     expect(await askFor(txHash)).toEqual({ outcome: 'paid' });
+  });
+
+  // Prevents: in a bundle, a stranger adds its own lock without a transfer and some worthless units of another token that
+  // is accepted, unlocked; paired over both tokens, its lock would be that of somebody's payment.
+  it('and not where a bundle has more locks than transfers of the token, whatever it moves of another one', async () => {
+    const { devnet, otherToken, wallet } = parts();
+    const [amountBaseUnits, stranger] = [PRICE, 'of a stranger'];
+    await transferTokens(devnet, { token: otherToken, to: wallet.address, amountBaseUnits });
+    const txHash = await wallet.pay([
+      // An account without code: the call succeeds and moves nothing.
+      { token: devnet.accounts[5]!.address, amountBaseUnits, lockReference: stranger },
+      { amountBaseUnits, lockReference: reference },
+      { token: otherToken, amountBaseUnits },
+    ]);
+    for (const lock of [lockOf(stranger), lockOf(reference)]) {
+      for (const asset of [devnet.asset, otherToken].map((token) => lowerHex(token)))
+        expect(await askFor(txHash, { asset, lock })).toEqual({ outcome: 'not_paid' });
+    }
   });
 
   it('and else not', async () => {

@@ -112,7 +112,7 @@ export function describeReviewedPayments(method: SignedMethod, verifiers: Verifi
       const payment = await pay({ to: elsewhere() });
       const journal = await settleByRelayer(payment);
       expect(await ask(payment, { journal })).toEqual(mismatch());
-      const facts = { failure: 'recipient_mismatch', amountBaseUnits: String(PRICE) };
+      const facts = { failure: 'recipient_mismatch', payTo: elsewhere().toLowerCase(), amountBaseUnits: String(PRICE) };
       expect(await recordOf(payment)).toMatchObject(facts);
     });
 
