@@ -91,7 +91,7 @@ function listOperatorsFiles(): string[] {
     .join('\n');
   const named = [
     ...text.matchAll(/create-users\.mjs (\S+) (\S+) redis/g),
-    ...text.matchAll(/(?:AGENT_WALLETS|RELAYER_KEYS|TOLLGATE_ENV_FILE)=([\w./~-]*\w)/g),
+    ...text.matchAll(/\b(?:AGENT_WALLETS|RELAYER_KEYS|TOLLGATE_ENV_FILE)=([\w./~-]*\w)/g),
     ...text.matchAll(/--from-file=(?:[\w-]+=)?(\S+)/g),
   ].flatMap(([, ...paths]) => paths);
   const before = ['users.acl', 'secrets/verifier/url', 'wallets/main.key', 'wallets/main.json', 'relayer/own-key'];
