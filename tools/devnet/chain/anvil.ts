@@ -56,8 +56,7 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
     const [, address = ''] = await child.waitForLine(/Listening on (\S+)/, 30_000);
     const rpcUrl = `http://${address.replace('0.0.0.0', '127.0.0.1')}`;
     await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false]);
-    // Its clock begins at the time of the genesis, and would stay late by what its start has taken.
-    if (genesis !== null) await callRpc(rpcUrl, 'evm_setTime', [Date.now()]);
+    if (options.stateFile === undefined || genesis !== null) await setClock(rpcUrl);
     return { child, rpcUrl };
   } catch (error) {
     await child.end('SIGKILL');
@@ -111,6 +110,18 @@ export function anvilProgram(): string {
       `There is no anvil for ${process.platform} ${process.arch}: run \`npm ci\`, or install Foundry (it brings anvil).`,
       { cause },
     );
+  }
+}
+
+/**
+ * Its clock begins at the time of the genesis, in whole seconds, and would stay late by what its start has taken: a second
+ * where one has ended meanwhile, and so it is with this call.
+ */
+async function setClock(rpcUrl: string): Promise<void> {
+  let aheadSeconds = -1;
+  while (aheadSeconds < 0) {
+    await callRpc(rpcUrl, 'evm_setTime', [Date.now()]);
+    aheadSeconds = Number(await callRpc(rpcUrl, 'evm_increaseTime', [0]));
   }
 }
 
