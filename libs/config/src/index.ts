@@ -6,7 +6,7 @@ export { listSecrets } from './list-secrets.js';
 export { openWhenUp } from './open-when-up.js';
 export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './process.environment.js';
 export { PaymentEnvironment, type PaymentPolicy } from './payment.environment.js';
-export { listOptions } from './payments/list-options.js';
+export { listOptions, listOptionsInLowerCase } from './payments/list-options.js';
 export { OwnChainEnvironment, PaymentsFileEnvironment } from './payments/payments-file.environment.js';
 export type { PaymentChain, PaymentOption, Payments } from './payments/payments.js';
 export { usePaymentsFile } from './payments/use-payments-file.js';

@@ -3,7 +3,7 @@ import {
   CryptoEnvironment,
   ExplorerEnvironment,
   IsIntIn,
-  listOptions,
+  listOptionsInLowerCase,
   LogEnvironment,
   PaymentEnvironment,
   ProxyEnvironment,
@@ -17,7 +17,6 @@ import {
   type PaymentChain,
   type PaymentOption,
 } from '@tollgate/config';
-import { lowerHex } from '@tollgate/protocol';
 import { WebhookEnvironment } from '@tollgate/webhooks';
 import { IsNotEmpty, Matches } from 'class-validator';
 
@@ -129,12 +128,11 @@ export class BookkeeperEnvironment implements ChecksTogether {
     return reconcileConfirmations ?? this.reconcile.reconcileConfirmations;
   }
 
-  #listOptions(): PaymentOption[] {
+  #listOptions(): readonly PaymentOption[] {
     const { payment, explorer, chain: rpc, reconcile } = this;
     // The book waits for other confirmations than a sale.
     const acceptance = { confirmations: reconcile.reconcileConfirmations };
-    const listed = listOptions({ payment, explorer, rpc, reconcile, acceptance });
-    return listed.map((option) => ({ ...option, asset: lowerHex(option.asset), payTo: lowerHex(option.payTo) }));
+    return listOptionsInLowerCase({ payment, explorer, rpc, reconcile, acceptance });
   }
 
   problemsTogether(): string[] {

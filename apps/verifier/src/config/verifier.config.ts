@@ -1,7 +1,7 @@
 import {
   CryptoEnvironment,
   IsIntIn,
-  listOptions,
+  listOptionsInLowerCase,
   LogEnvironment,
   OwnChainEnvironment,
   PaymentEnvironment,
@@ -82,10 +82,8 @@ export class VerifierEnvironment implements ChecksTogether {
 
   /** What the seller accepts on the chain of this process, with addresses in lower case. */
   get options(): readonly PaymentOption[] {
-    const listed = () => listOptions({ payment: this.payment, acceptance: this.rules, rpc: this.chain });
-    return (this.#options ??= listed().map((option) => {
-      return { ...option, asset: lowerHex(option.asset), payTo: lowerHex(option.payTo) };
-    }));
+    const { payment, rules: acceptance, chain: rpc } = this;
+    return (this.#options ??= listOptionsInLowerCase({ payment, acceptance, rpc }));
   }
 
   readonly nameOption = (option: PaymentOption): OptionNames =>

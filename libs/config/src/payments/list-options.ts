@@ -1,3 +1,5 @@
+import { lowerHex } from '@tollgate/protocol';
+
 import type { AcceptanceEnvironment } from '../acceptance.environment.js';
 import type { ExplorerEnvironment } from '../explorer.environment.js';
 import type { PaymentEnvironment } from '../payment.environment.js';
@@ -14,6 +16,15 @@ export interface PaymentsEnvironments {
   readonly rpc?: Pick<RpcEnvironment, 'rpcUrl'>;
   /** Of the process that compares the book with them. */
   readonly reconcile?: { readonly reconcileRpcUrl: readonly string[] };
+}
+
+/** The same with addresses in lower case, as verifiers and the book have them. */
+export function listOptionsInLowerCase(environments: PaymentsEnvironments): readonly PaymentOption[] {
+  return listOptions(environments).map((option) => ({
+    ...option,
+    asset: lowerHex(option.asset),
+    payTo: lowerHex(option.payTo),
+  }));
 }
 
 /** The options of `PAYMENTS_FILE`, or the one that the other settings describe. */
