@@ -76,20 +76,14 @@ export class JudgedOptions {
 
   /** For readiness: the options that are not offered, each with its reason. @throws Error if none is offered */
   async check(): Promise<{ notOffered: string[] } | undefined> {
-    const checked = await Promise.all(
-      this.#agreements.map(([name, agreement]) =>
-        agreement.check().then(
-          () => [],
-          (error: unknown) => [{ name, error: error as Error }],
-        ),
-      ),
-    );
-    const failed = checked.flat();
-    const reasons = failed.map(({ name, error }) =>
-      checked.length === 1 ? error.message : `${name}: ${error.message}`,
-    );
-    if (failed.length === checked.length) throw new Error(reasons.join('; '));
-    return failed.length === 0 ? undefined : { notOffered: reasons };
+    const checked = await Promise.allSettled(this.#agreements.map(([, agreement]) => agreement.check()));
+    const reasons = checked.flatMap((result, at) => {
+      if (result.status === 'fulfilled') return [];
+      const { message } = result.reason as Error;
+      return checked.length === 1 ? message : `${this.#agreements[at]?.[0]}: ${message}`;
+    });
+    if (reasons.length === checked.length) throw new Error(reasons.join('; '));
+    return reasons.length === 0 ? undefined : { notOffered: reasons };
   }
 
   #connect(

@@ -83,7 +83,6 @@ export class OfferTemplate {
   readonly #required: RequiredTemplate | null;
   /** The MPP `request` of each option that has one, and the option's place. */
   readonly #charges: readonly { readonly at: number; readonly request: string }[];
-  readonly #maxTimeoutMs: number;
   #lead: OfferLead | null = null;
   #expiry = { issuedAtMs: 0, text: '' };
 
@@ -94,7 +93,6 @@ export class OfferTemplate {
     this.#charges = charges
       .slice(0, MPP_OPTIONS)
       .flatMap(({ at, request }) => (request === null ? [] : { at, request }));
-    this.#maxTimeoutMs = facts.maxTimeoutSeconds * 1000;
   }
 
   /** Alternating names and values. */
@@ -128,10 +126,15 @@ export class OfferTemplate {
 
   #expiresAt(issuedAtMs: number): string {
     if (this.#expiry.issuedAtMs !== issuedAtMs) {
-      this.#expiry = { issuedAtMs, text: new Date(issuedAtMs + this.#maxTimeoutMs).toISOString() };
+      this.#expiry = { issuedAtMs, text: expiryOf(issuedAtMs, this.facts.maxTimeoutSeconds) };
     }
     return this.#expiry.text;
   }
+}
+
+/** The MPP `expires` of a challenge issued at that time. */
+export function expiryOf(issuedAtMs: number, maxTimeoutSeconds: number): string {
+  return new Date(issuedAtMs + maxTimeoutSeconds * 1000).toISOString();
 }
 
 /** Each MPP `request` that a challenge for this option at this price may have had, whatever was offered by then. */

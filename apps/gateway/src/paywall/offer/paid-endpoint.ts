@@ -4,7 +4,7 @@ import { acceptsOption } from '../route/options-of-route.js';
 import { PaidPath } from '../route/paid-path.js';
 import type { PaidRoute } from '../route/paid-route.js';
 import type { RenderHtmlPage } from './html-page.js';
-import { OfferTemplate, type OfferedFacts } from './offer-template.js';
+import { expiryOf, OfferTemplate, type OfferedFacts } from './offer-template.js';
 import { publicOriginOf } from './public-origin.js';
 import { SoldOption, type ChallengeSettings } from './sold-option.js';
 
@@ -56,7 +56,7 @@ export class PaidEndpoint {
       if (facts !== null) offered.push(facts);
     }
     if (this.#offer !== null && isEqual(this.#offer.offered, offered)) return this.#offer.offer;
-    const options = this.options.filter((option) => offered.some((facts) => option.hasOffered(facts)));
+    const options = this.options.filter(({ facts }) => offered.includes(facts));
     const offer = { options, template: this.settings.signedPayments ? this.#createTemplate(offered) : null };
     this.#offer = { offered, offer };
     return offer;
@@ -64,7 +64,7 @@ export class PaidEndpoint {
 
   /** The MPP `expires` of a challenge issued at that time. */
   expiresAt(issuedAtMs: number): string {
-    return new Date(issuedAtMs + this.settings.maxTimeoutSeconds * 1000).toISOString();
+    return expiryOf(issuedAtMs, this.settings.maxTimeoutSeconds);
   }
 
   /** The method whose challenge a HEAD gets. */

@@ -88,10 +88,6 @@ export class SoldOption {
     return this.#offered;
   }
 
-  hasOffered(facts: OfferedFacts): boolean {
-    return this.#offered === facts;
-  }
-
   /** As it was offered last, or would be. */
   get facts(): OfferedFacts {
     return this.#offered;
