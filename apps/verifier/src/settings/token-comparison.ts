@@ -92,7 +92,7 @@ export class TokenComparison implements OnApplicationShutdown {
     const { nameOption } = this.options;
     return (this.#misnamed ?? []).flatMap((token) => {
       const option = this.#tokens.find(({ asset }) => asset === token.asset);
-      // Nobody signs under the domain of an option that is paid by other methods alone.
+      // An option whose methods lack eip3009 takes no signature under the token's domain.
       if (option?.methods?.includes('eip3009') === false) return [];
       return describeMisnamed(token, option === undefined ? VARIABLE_NAMES : nameOption(option));
     });

@@ -87,7 +87,7 @@ describe('a seller that is paid in several tokens', () => {
     expect(await owed()).toEqual([`owed:refused 1328:${ASSET} -700`]);
   });
 
-  /** One payer moves 3 base units to each of the seller's tokens in one transaction, which nobody presents. */
+  /** A payer sends 3 base units of each token to the seller in one transaction, and no request presents it. */
   const bookDust = async (seller: typeof TOKENS) => {
     const moved = { transaction: hashOf(1), blockNumber: 5, payer: PAYER, amount: '3', atMs: Date.now() };
     const money = seller.map((scope, logIndex) => ({

@@ -58,8 +58,8 @@ describe('a transaction has paid under a lock', () => {
     expect(await askFor(txHash)).toEqual({ outcome: 'paid' });
   });
 
-  // Prevents: in a bundle, a stranger adds its own lock without a transfer and some worthless units of another token that
-  // is accepted, unlocked; paired over both tokens, its lock would be that of somebody's payment.
+  // Prevents: a stranger adds a lock of its own to a bundle, and a few units of another accepted token without a lock. If
+  // locks were paired with transfers of any token, the stranger's lock would be paired with another payer's transfer.
   it('and not where a bundle has more locks than transfers of the token, whatever it moves of another one', async () => {
     const { devnet, otherToken, wallet } = parts();
     const [amountBaseUnits, stranger] = [PRICE, 'of a stranger'];

@@ -54,7 +54,7 @@ describe('a payer that returns to a gate on two chains', () => {
   it.each([
     ['an account that paid on either chain', 'account', 'eip155:1329', [paidOn(1328)], 'resource'],
     ['a contract on the chain that it paid on', 'contract', 'eip155:1328', [paidOn(1328)], 'resource'],
-    // Prevents: whoever has the address on another chain gets what its owner on this one has paid for.
+    // Prevents: a contract at the payer's address on another chain gets the resource without paying.
     ['a contract on another chain', 'contract', 'eip155:1329', [paidOn(1328)], 'not_paid'],
     ['a contract that paid on both', 'contract', 'eip155:1329', [paidOn(1328), paidOn(1329)], 'resource'],
     ['nobody', null, 'eip155:1328', [paidOn(1328)], 'signature_invalid'],
