@@ -110,8 +110,8 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
 /** The help about the API key. @param needs the scopes, in words */
 export function describeKey(needs: string, scope = 'operator:read'): string {
   return `
-The API key needs ${needs}: tollgate keys create --name me --scope ${scope}
-It belongs in OPERATOR_API_KEY, or in the file OPERATOR_API_KEY_FILE. Where no address is given either, those of a running npm run dev are taken.`;
+The API key, in OPERATOR_API_KEY or in the file OPERATOR_API_KEY_FILE, needs ${needs}: tollgate keys create --name me --scope ${scope}
+Without key and address it uses those of a running npm run dev.`;
 }
 
 /** A subcommand that asks the operator API. */

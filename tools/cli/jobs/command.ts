@@ -13,7 +13,7 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
   jobs.description('Manages agent jobs, directly in the journal.');
 
   jobs
-    .query('list', 'Lists jobs, newest first; before them, as unreadable, those whose records cannot be read.')
+    .query('list', 'Lists jobs, newest first. Jobs whose records cannot be read are at the top, as unreadable.')
     .option('--state <states>', 'only those in one of these states, comma separated', parseList)
     .option('--operation <name>', 'only jobs of this operation')
     .option('--wallet <name>', 'only jobs of this wallet')
@@ -55,7 +55,12 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
   decision('resume', 'Continues a job that needs an operator where it stopped.');
   decision('abandon', 'Abandons a job that needs an operator; asks the chain first.').addOption(rpcOption());
 
-  withId(jobs.query('retry', 'Repeats the request of a failed job; once, unless the new job fails too.'))
+  withId(
+    jobs.query(
+      'retry',
+      'Submits the request of a failed job again. A second call makes another job only if that one failed too.',
+    ),
+  )
     .example(`jobs retry ${JOB_ID}`)
     .option('--key <key>', 'under this idempotency key', parseIdempotencyKey)
     .addOption(queueRedisOption())

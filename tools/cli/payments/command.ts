@@ -23,7 +23,7 @@ export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): voi
     .addOption(
       new Option(
         '--state <state>',
-        'only payments in this state: being answered, its answer stored, spent without a stored answer, released, closed for a refund',
+        'leased: being answered; answered: its answer is stored; done: spent without a stored answer; refunding: closed for a refund',
       ).choices(STATES),
     )
     .addOption(limitOption(999_999_999))

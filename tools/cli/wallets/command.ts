@@ -27,8 +27,8 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
 
   change(
     'adopt',
-    'Seeds the nonces from the chain: once, before the first job, and again after "frozen: the chain has transactions …"; ' +
-      'first find out who else signs for the wallet.',
+    'Seeds the nonces from the chain, before the first job and after "frozen: the chain has transactions …". First find ' +
+      'out who else signs for the wallet.',
   )
     .option('--address <0x…>', 'of a wallet that no worker has published yet', parseAddress)
     .example('wallets adopt treasury')
@@ -51,7 +51,7 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
 
   change(
     'thaw',
-    'Compares a wallet that a restart of Redis has frozen with the chain. Where Redis lost writes, run it twice, a minute ' +
+    'After a restart of Redis: compares a frozen wallet with the chain. Where Redis lost writes, run it twice, a minute ' +
       'and five blocks apart. A worker that holds the wallet does so itself.',
   )
     .example('wallets thaw treasury')
@@ -59,8 +59,8 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
 
   change(
     'fill',
-    'Uses the nonce that a wallet waits for and nothing uses, by a transfer of 0 to itself. Only prints what that would ' +
-      'cancel; with --yes its worker does it.',
+    'Fills the missing nonce that a wallet waits for, by a transfer of 0 to itself. Without --yes it only prints what ' +
+      'that would cancel.',
   )
     .option('--nonce <n>', 'only if it is this one', parseNonce)
     .option('--yes', 'do it')
@@ -80,8 +80,8 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
 
   query(
     'release',
-    "Ends the account's role as a wallet or a relayer, so that it may have another. Only prints what it would do; with " +
-      '--yes it does it. Refused while the account has open jobs, transactions or unread events.',
+    "Ends the account's role as a wallet or a relayer, so that it may have another. Without --yes it only prints what " +
+      'it would do. Refused while the account has open jobs, transactions or unread events.',
   )
     .argument('<name|0x…>', 'name of the wallet, or an address')
     .option('--cancel', 'first cancel the jobs of the account that have not begun')
