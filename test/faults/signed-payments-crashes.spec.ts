@@ -1,8 +1,8 @@
 import type { CrashPoint } from '@tollgate/journal';
 
 import { readBalance } from '../../tools/devnet/chain/read-balance.js';
-import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import { approvePermit2, signPermit } from '../harness/chain/sign-permit.js';
 import { outcomeOf } from '../harness/payments/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { waitForDeath } from '../harness/stack/use-agents.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { deployBatchPayer } from '../../tools/devnet/chain/deploy.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import { deployBatchPayer } from '../harness/chain/deploy.js';
 import { createProof, outcomeOf } from '../harness/payments/pay.js';
 import { startShop, type Shop } from '../harness/payments/start-shop.js';
 import { waitFor } from '../harness/retry.js';

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Hex } from '@tollgate/protocol';
 
-import { mineReceiptBomb } from '../../tools/devnet/chain/mine-receipt-bomb.js';
 import { encodeTransfer } from '../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
+import { mineReceiptBomb } from '../harness/chain/mine-receipt-bomb.js';
 import { createProof, outcomeOf, payLocked } from '../harness/payments/pay.js';
 import { startShop, type Shop } from '../harness/payments/start-shop.js';
 

@@ -11,7 +11,7 @@ import { Redis } from 'ioredis';
 import { presentV1, presentV2, readChallenge, readHeader } from '../../apps/gateway/test/present-payments.js';
 import { readProblem } from '../../apps/gateway/test/start-agents.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
-import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
+import { approvePermit2, signPermit } from '../harness/chain/sign-permit.js';
 import { gainOf } from '../harness/payments/gain-of.js';
 import { useStack } from '../harness/stack/use-stack.js';
 

@@ -14,9 +14,9 @@ import {
   readHeader,
 } from '../../apps/gateway/test/present-payments.js';
 import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
-import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
+import { approvePermit2, signPermit } from '../harness/chain/sign-permit.js';
 import { gainOf } from '../harness/payments/gain-of.js';
 import { waitForPool } from '../harness/payments/wait-for-pool.js';
 import { waitFor } from '../harness/retry.js';

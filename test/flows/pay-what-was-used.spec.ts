@@ -7,9 +7,9 @@ import { createWallet, fetchWithPayment, type PaymentEvent, type PaymentOptions 
 
 import { readChallenge, readHeader } from '../../apps/gateway/test/present-payments.js';
 import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
-import { approvePermit2 } from '../../tools/devnet/chain/sign-permit.js';
 import { startHttpTap, type HttpTap } from '../../tools/devnet/interop/http-tap.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
+import { approvePermit2 } from '../harness/chain/sign-permit.js';
 import { gainOf } from '../harness/payments/gain-of.js';
 import { waitFor } from '../harness/retry.js';
 import { startUpstream } from './start-upstream.js';

@@ -7,10 +7,10 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
 import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
-import { deployBatchPayer } from '../../tools/devnet/chain/deploy.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
+import { deployBatchPayer } from '../harness/chain/deploy.js';
 import { startUpstream } from './start-upstream.js';
 
 /** Real services, chain and Redis: a client that has paid at one gateway comes back to another. */

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS, type Hex } from '@tollgate/protocol';
 
 import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
-import { deployToken } from '../../tools/devnet/chain/deploy.js';
-import { approvePermit2 } from '../../tools/devnet/chain/sign-permit.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
+import { deployToken } from '../harness/chain/deploy.js';
+import { approvePermit2 } from '../harness/chain/sign-permit.js';
 import { usePages, type Pages } from './use-pages.js';
 import { createVisitor, keptBy, statusOf, type Visitor } from './visitor.js';
 

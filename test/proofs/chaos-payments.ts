@@ -4,8 +4,8 @@ import { readHeader } from '../../apps/gateway/test/present-payments.js';
 import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { mineTransfers } from '../../tools/devnet/chain/mine-transfers.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
-import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
 import type { TwoChains } from '../../tools/devnet/chain/two-chains.js';
+import { approvePermit2, signPermit } from '../harness/chain/sign-permit.js';
 import { createProof } from '../harness/payments/pay.js';
 
 /** The options of the payments file, in its order: USDC on each chain, and WDEV on the second. */

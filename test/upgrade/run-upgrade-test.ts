@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { buildCommit } from '../../scripts/build/build-commit.mjs';
 import { startChain } from '../../tools/devnet/chain/chain.js';
 import { repositoryRoot } from '../../tools/devnet/processes/repository.js';
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
@@ -16,6 +15,7 @@ import { connectOperator, type AskOperator } from '../harness/agents/operator-cl
 import { startBalancedClient } from '../harness/network/balanced-client.js';
 import { createRandom } from '../harness/random.js';
 import { planAgentJobs } from '../proofs/plan-agent-jobs.js';
+import { buildCommit } from './build-commit.mjs';
 import { judgeLoad } from './judge-load.js';
 import { createRecord, startLoad, type LoadOptions, type LoadRecord } from './load.js';
 

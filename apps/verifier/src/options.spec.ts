@@ -3,8 +3,8 @@ import { listRefusals } from '@tollgate/ledger';
 import { lockOf, lowerHex } from '@tollgate/protocol';
 
 import { randomNonce, signAuthorization } from '../../../libs/verification/test/sign-authorization.js';
+import { signPermit } from '../../../test/harness/chain/sign-permit.js';
 import { waitFor } from '../../../test/harness/retry.js';
-import { signPermit } from '../../../tools/devnet/chain/sign-permit.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { withRedis } from '../../../tools/devnet/processes/with-redis.js';
 import { TwoTokens, type AskedOption, type StartedVerifier } from '../test/two-tokens.js';

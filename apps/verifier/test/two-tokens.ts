@@ -24,10 +24,10 @@ import {
 import { encodeFunctionData, erc20Abi } from 'viem';
 
 import { accountOf } from '../../../libs/verification/test/conformance/payment-method.js';
+import { deploy } from '../../../test/harness/chain/deploy.js';
+import { approvePermit2 } from '../../../test/harness/chain/sign-permit.js';
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
-import { deploy } from '../../../tools/devnet/chain/deploy.js';
-import { approvePermit2 } from '../../../tools/devnet/chain/sign-permit.js';
 import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { readContracts } from '../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';

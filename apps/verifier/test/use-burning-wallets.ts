@@ -2,8 +2,8 @@ import type { Hex, SignedAuthorization, SignedPayment, SignedPermit } from '@tol
 import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/transport';
 import { numberToHex } from 'viem';
 
-import { deployBatchPayer } from '../../../tools/devnet/chain/deploy.js';
-import { approvePermit2, signPermit } from '../../../tools/devnet/chain/sign-permit.js';
+import { deployBatchPayer } from '../../../test/harness/chain/deploy.js';
+import { approvePermit2, signPermit } from '../../../test/harness/chain/sign-permit.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { SettlementFixture } from './settlement-fixture.js';
 

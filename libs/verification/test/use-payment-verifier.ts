@@ -6,9 +6,9 @@ import { lowerHex, type Hex } from '@tollgate/protocol';
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 
+import { deployBatchPayer, deployToken, type BatchPayer } from '../../../test/harness/chain/deploy.js';
 import { borrowRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
-import { deployBatchPayer, deployToken, type BatchPayer } from '../../../tools/devnet/chain/deploy.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { startRpcStandIn, type RpcStandIn } from '../../chain/test/rpc-stand-in.js';
 import { ClientShares } from '../src/limits/client-shares.js';

@@ -38,8 +38,8 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
 
 import type { Devnet, DevnetAccount } from '../../../tools/devnet/chain/chain.js';
-import { deploy } from '../../../tools/devnet/chain/deploy.js';
 import { readContracts } from '../../../tools/devnet/contracts/contracts.js';
+import { deploy } from '../chain/deploy.js';
 
 /** What the payer of `tools/devnet/contracts/Pledges.sol` signs. Addresses are lower case, numbers decimal text. */
 interface Pledge {

@@ -8,7 +8,6 @@ import { Redis } from 'ioredis';
 import type { Hex } from 'viem';
 
 import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
-import { approvePermit2 } from '../../../tools/devnet/chain/sign-permit.js';
 import { startHttpTap, type HttpTap } from '../../../tools/devnet/interop/http-tap.js';
 import {
   startClient,
@@ -21,6 +20,7 @@ import {
 import type { Program } from '../../../tools/devnet/processes/start-program.js';
 import { startStack, type Stack } from '../../../tools/devnet/stack/stack.js';
 import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
+import { approvePermit2 } from '../../harness/chain/sign-permit.js';
 import { startRpcProxy, type RpcProxy } from '../../harness/network/rpc-proxy.js';
 import { isOurs, SCHEMES, type ChallengeForm, type Client, type Product } from '../matrix.js';
 

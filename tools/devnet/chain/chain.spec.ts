@@ -13,10 +13,10 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
+import { deployBatchPayer, deployToken } from '../../../test/harness/chain/deploy.js';
 import { awaitReceipt } from '../../../test/harness/payments/await-receipt.js';
 import { callRpcBatch } from '../processes/json-rpc.js';
 import { startChain, type Devnet } from './chain.js';
-import { deployBatchPayer, deployToken } from './deploy.js';
 import { mineTransfers } from './mine-transfers.js';
 import { transferTokens } from './transfer-tokens.js';
 

@@ -2,9 +2,9 @@ import type { SignedPermit } from '@tollgate/protocol';
 import { domainSeparator, erc20Abi, keccak256, parseAbi, toHex, type Hex } from 'viem';
 
 import { createTrader, type Trader } from '../../../test/harness/agents/trader.js';
+import { approvePermit2, signPermit, type PermitTerms } from '../../../test/harness/chain/sign-permit.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../protocols/place-contracts.js';
 import { startChain, type Devnet } from './chain.js';
-import { approvePermit2, signPermit, type PermitTerms } from './sign-permit.js';
 
 const structs = [
   'struct TokenPermissions { address token; uint256 amount; }',

@@ -2,15 +2,15 @@ import type { Hex, SignedAuthorization } from '@tollgate/protocol';
 import type { SettlementResult } from '@tollgate/transport';
 import { Redis } from 'ioredis';
 
-import { waitFor } from '../../../../test/harness/retry.js';
-import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
-import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import {
   COINBASE_FACTORY,
   deployCoinbaseFactory,
   fundCoinbaseWallet,
   signForCoinbaseWallet,
-} from '../../../../tools/devnet/wallets/coinbase-wallet.js';
+} from '../../../../test/harness/chain/coinbase-wallet.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { burnsAfter, useBurningWallets } from '../../test/use-burning-wallets.js';
 
 const PAUSED = { outcome: 'failed', failure: 'contract_wallet_paused', txHash: null };

@@ -1,9 +1,9 @@
 import type { SignedPayment } from '@tollgate/protocol';
 import { InFlightExposure, type Debit } from '@tollgate/settlement';
 
+import { approvePermit2, signPermit } from '../../../../test/harness/chain/sign-permit.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
-import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 

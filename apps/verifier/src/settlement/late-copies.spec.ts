@@ -1,8 +1,8 @@
 import type { SignedPayment } from '@tollgate/protocol';
 import type { SettleSignedPaymentRequest } from '@tollgate/transport';
 
+import { approvePermit2, signPermit } from '../../../../test/harness/chain/sign-permit.js';
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
-import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettleQuestions } from '../../test/settle-questions.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';

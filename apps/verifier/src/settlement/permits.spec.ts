@@ -4,7 +4,7 @@ import type { Hex, SignedPermit } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { permit2 } from '../../../../libs/verification/test/conformance/permit2.js';
-import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
+import { approvePermit2, signPermit, type PermitTerms } from '../../../../test/harness/chain/sign-permit.js';
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { describeSettlement } from '../../test/describe-settlement.js';

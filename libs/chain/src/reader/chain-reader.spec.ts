@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
+import { mineReceiptBomb } from '../../../../test/harness/chain/mine-receipt-bomb.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { mineReceiptBomb } from '../../../../tools/devnet/chain/mine-receipt-bomb.js';
 import { mineTransfers } from '../../../../tools/devnet/chain/mine-transfers.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';

@@ -50,11 +50,6 @@ export class Outbox {
     return outcome === 'done';
   }
 
-  /** Removes a consumer, so that its position no longer keeps events from being trimmed. */
-  async removeConsumer(lane: LaneId, consumer: string): Promise<void> {
-    await this.runner.within(this.redis.hdel(consumersKey(lane), consumer));
-  }
-
   /** The position of each consumer of a lane. */
   async readPositions(lane: LaneId): Promise<Record<string, number>> {
     const positions = await this.runner.within(this.redis.hgetall(consumersKey(lane)));

@@ -17,16 +17,16 @@ import {
   serializeErc6492Signature,
 } from 'viem';
 
-import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
-import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
-import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import {
   COINBASE_FACTORY,
   deployCoinbaseFactory,
   fundCoinbaseWallet,
   signForCoinbaseWallet,
-} from '../../../../tools/devnet/wallets/coinbase-wallet.js';
+} from '../../../../test/harness/chain/coinbase-wallet.js';
+import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { randomNonce, submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 import { SellerTerms } from '../seller-terms.js';

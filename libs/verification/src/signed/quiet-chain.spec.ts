@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
+import { approvePermit2, signPermit } from '../../../../test/harness/chain/sign-permit.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import type { RpcAnswer, RpcFault } from '../../../chain/test/rpc-stand-in.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';

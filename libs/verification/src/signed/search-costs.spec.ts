@@ -1,7 +1,7 @@
 import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 
-import { approvePermit2 } from '../../../../tools/devnet/chain/sign-permit.js';
+import { approvePermit2 } from '../../../../test/harness/chain/sign-permit.js';
 import { changeResult } from '../../../chain/test/rpc-stand-in.js';
 import { permit2 } from '../../test/conformance/permit2.js';
 import { putIntoJob } from '../../test/conformance/signed-rows.js';

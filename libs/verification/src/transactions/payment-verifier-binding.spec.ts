@@ -4,7 +4,7 @@ import { proofMessage, type Hex } from '@tollgate/protocol';
 import { concatHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
+import { approvePermit2, signPermit, type PermitTerms } from '../../../../test/harness/chain/sign-permit.js';
 import { encodeTransfer, sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 

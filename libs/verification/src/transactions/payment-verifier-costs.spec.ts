@@ -4,7 +4,7 @@ import { bundleCalls, planTransfer, splitSignature } from '@tollgate/chain';
 import { hashRetryKey } from '@tollgate/ledger';
 import { lowerHex, type Hex } from '@tollgate/protocol';
 
-import { mineReceiptBomb } from '../../../../tools/devnet/chain/mine-receipt-bomb.js';
+import { mineReceiptBomb } from '../../../../test/harness/chain/mine-receipt-bomb.js';
 import { signAuthorization } from '../../../../tools/devnet/chain/sign-authorization.js';
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';

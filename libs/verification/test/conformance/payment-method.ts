@@ -2,8 +2,8 @@ import type { Lease } from '@tollgate/ledger';
 import type { Hex, PaymentFailure, SignedPayment } from '@tollgate/protocol';
 import type { SignedPaymentVerdict, VerifyPaymentVerdict } from '@tollgate/transport';
 
+import type { BatchPayer } from '../../../../test/harness/chain/deploy.js';
 import type { Devnet, DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
-import type { BatchPayer } from '../../../../tools/devnet/chain/deploy.js';
 import type { AskedSigned, useSignedPaymentVerifier } from '../use-signed-payment-verifier.js';
 
 /** Chain, ledger and verifiers, on which the rows of a method run. */

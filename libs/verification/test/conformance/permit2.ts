@@ -2,8 +2,8 @@ import { planPermitTransfer } from '@tollgate/chain';
 import { type Hex, signedAmountOf, type SignedPermit } from '@tollgate/protocol';
 import { encodeFunctionData, parseAbi } from 'viem';
 
+import { approvePermit2, signPermit } from '../../../../test/harness/chain/sign-permit.js';
 import type { Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
 import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PERMIT2 } from '../../../../tools/devnet/protocols/place-contracts.js';

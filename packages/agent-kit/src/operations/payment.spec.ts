@@ -5,8 +5,8 @@ import { MemoryPaymentStore } from '@tollgate/client';
 import { numberToHex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 
+import { deployToken } from '../../../../test/harness/chain/deploy.js';
 import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
-import { deployToken } from '../../../../tools/devnet/chain/deploy.js';
 import { listenLocally } from '../../../../tools/devnet/processes/listen-locally.js';
 import { listTransfers, startPaidServer } from '../../../client/test/paid-server.js';
 import { expectFailure, useChain, useMade, useServer } from '../../../client/test/set-up.js';

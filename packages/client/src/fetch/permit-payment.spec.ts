@@ -2,9 +2,9 @@ import { PaymentError, type SignedPermit } from '@tollgate/protocol';
 import { erc20Abi, encodeFunctionData, type Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 
+import { approvePermit2 } from '../../../../test/harness/chain/sign-permit.js';
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
 import { readBalance } from '../../../../tools/devnet/chain/read-balance.js';
-import { approvePermit2 } from '../../../../tools/devnet/chain/sign-permit.js';
 import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';

@@ -1,7 +1,7 @@
 import type { SignedPayment } from '@tollgate/protocol';
 
+import { approvePermit2 } from '../../../../test/harness/chain/sign-permit.js';
 import { readBalance } from '../../../../tools/devnet/chain/read-balance.js';
-import { approvePermit2 } from '../../../../tools/devnet/chain/sign-permit.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import {
   assetOf,

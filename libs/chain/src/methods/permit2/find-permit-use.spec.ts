@@ -1,7 +1,7 @@
 import type { Hex, SignedPermit } from '@tollgate/protocol';
 
+import { approvePermit2, signPermit } from '../../../../../test/harness/chain/sign-permit.js';
 import { startChain, type Devnet } from '../../../../../tools/devnet/chain/chain.js';
-import { approvePermit2, signPermit } from '../../../../../tools/devnet/chain/sign-permit.js';
 import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-tokens.js';
 import { connectChain, type ConnectedChain } from '../../reader/connect-chain.js';
 import { combineObservers } from '../../rpc/rpc-endpoints.js';

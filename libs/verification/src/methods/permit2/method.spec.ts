@@ -4,8 +4,8 @@ import type { Hex, SignedPermit } from '@tollgate/protocol';
 import { encodeSettlementJob, parseSettlementJob, type PaymentEntry, planEntry } from '@tollgate/settlement';
 import { encodeFunctionData, parseAbi, serializeErc6492Signature } from 'viem';
 
+import { approvePermit2, signPermit, type PermitTerms } from '../../../../../test/harness/chain/sign-permit.js';
 import type { DevnetAccount } from '../../../../../tools/devnet/chain/chain.js';
-import { approvePermit2, signPermit, type PermitTerms } from '../../../../../tools/devnet/chain/sign-permit.js';
 import { sendTransaction, transferTokens } from '../../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { EXACT_PROXY, MULTICALL3, PERMIT2, UPTO_PROXY } from '../../../../../tools/devnet/protocols/place-contracts.js';

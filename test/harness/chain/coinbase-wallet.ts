@@ -19,10 +19,10 @@ import {
 } from 'viem';
 import { sign } from 'viem/accounts';
 
-import type { Devnet, DevnetAccount } from '../chain/chain.js';
-import { sendTransaction, transferTokens } from '../chain/transfer-tokens.js';
-import { callRpc } from '../processes/json-rpc.js';
-import { repositoryRoot } from '../processes/repository.js';
+import type { Devnet, DevnetAccount } from '../../../tools/devnet/chain/chain.js';
+import { sendTransaction, transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { repositoryRoot } from '../../../tools/devnet/processes/repository.js';
 
 /** Where version 1 of the factory is on every chain. */
 export const COINBASE_FACTORY: Hex = '0x0ba5ed0c6aa8c49038f819e587e2633c4a9f428a';
@@ -37,7 +37,7 @@ const FACTORY = parseAbi([
 
 /** Puts the factory and its implementation on the chain by the very calls that put them on public ones. */
 export async function deployCoinbaseFactory(chain: Devnet): Promise<void> {
-  const path = join(repositoryRoot(), 'tools', 'devnet', 'wallets', 'coinbase-smart-wallet.json');
+  const path = join(repositoryRoot(), 'test', 'harness', 'chain', 'coinbase-smart-wallet.json');
   const { calls } = JSON.parse(await readFile(path, 'utf8')) as { calls: Hex[] };
   const deployer = await callRpc(chain.rpcUrl, 'eth_getCode', [ANVIL_DEPLOYER, 'latest']);
   await callRpc(chain.rpcUrl, 'anvil_setCode', [AUTHORS_DEPLOYER, deployer]);

@@ -1,10 +1,10 @@
 import { encodeFunctionData, erc20Abi, maxUint256, type Hex } from 'viem';
 
-import { readContracts } from '../contracts/contracts.js';
-import { callRpc } from '../processes/json-rpc.js';
-import { creationCode } from '../protocols/artifacts.js';
-import type { Devnet } from './chain.js';
-import { encodeTransfer, sendTransaction, type TokenTransfer } from './transfer-tokens.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { encodeTransfer, sendTransaction, type TokenTransfer } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { readContracts } from '../../../tools/devnet/contracts/contracts.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { creationCode } from '../../../tools/devnet/protocols/artifacts.js';
 
 /** Deploys a token that also calls itself USDC but is not the devnet's, and gives every account a million of it. */
 export async function deployToken(chain: Devnet): Promise<Hex> {

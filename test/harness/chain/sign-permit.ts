@@ -9,9 +9,9 @@ import {
 import { encodeFunctionData, erc20Abi, maxUint256, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../protocols/place-contracts.js';
-import type { Devnet, DevnetAccount } from './chain.js';
-import { sendTransaction } from './transfer-tokens.js';
+import type { Devnet, DevnetAccount } from '../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../tools/devnet/protocols/place-contracts.js';
 
 export interface PermitTerms {
   /** The maximum that may be moved. */

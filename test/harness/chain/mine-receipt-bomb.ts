@@ -1,8 +1,8 @@
 import { numberToHex, type Hex } from 'viem';
 
-import { callRpc } from '../processes/json-rpc.js';
-import type { Devnet } from './chain.js';
-import { waitUntilMined } from './transfer-tokens.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { waitUntilMined } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 
 const GAS_PER_LOG = 450;
 const BASE_GAS = 100_000;

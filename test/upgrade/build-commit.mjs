@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { runProgram, runStep } from '../run-step.mjs';
-import { installPackages } from '../setup/install-packages.mjs';
+import { runProgram, runStep } from '../../scripts/run-step.mjs';
+import { installPackages } from '../../scripts/setup/install-packages.mjs';
 
 /**
  * Checks a commit out in a temporary folder, installs its packages and builds its services; a minute or more. `id` is the
