@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { connectOperator, type AskOperator } from '../../test/harness/agents/operator-client.js';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
+import { connectOperator, type AskOperator } from '../harness/agents/operator-client.js';
 
 const READY_WITHIN_MS = 300_000;
 

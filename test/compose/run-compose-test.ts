@@ -2,9 +2,9 @@
  * Starts the compose stack with its devnet, uses it while its processes are killed, and stops everything. Run by
  * `npm run test:compose`, with one Redis, and `npm run test:compose -- --cluster`, with six servers; needs a Docker engine.
  */
-import { ComposeStack } from './compose/compose-stack.js';
-import { tryCluster } from './compose/try-cluster.js';
-import { tryOneServer } from './compose/try-one-server.js';
+import { ComposeStack } from './compose-stack.js';
+import { tryCluster } from './try-cluster.js';
+import { tryOneServer } from './try-one-server.js';
 
 const onCluster = process.argv.includes('--cluster');
 const stack = await ComposeStack.create(

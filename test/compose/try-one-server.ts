@@ -7,11 +7,11 @@ import { parseEnv, promisify } from 'node:util';
 import { encodeJsonHeader, X_PAYMENT, X_PAYMENT_RESPONSE, type Hex } from '@tollgate/protocol';
 import { toHex } from 'viem';
 
-import { createAgentClient } from '../../test/harness/agents/agent-client.js';
-import { expectWholeBook, type AskOperator } from '../../test/harness/agents/operator-client.js';
-import { waitFor } from '../../test/harness/retry.js';
 import { deriveAgentWallet, derivePayer, deriveRelayer } from '../../tools/devnet/chain/chain.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { createAgentClient } from '../harness/agents/agent-client.js';
+import { expectWholeBook, type AskOperator } from '../harness/agents/operator-client.js';
+import { waitFor } from '../harness/retry.js';
 import { assert, step, type ComposeStack } from './compose-stack.js';
 import { tryAgentJobs } from './try-agent-jobs.js';
 

@@ -6,11 +6,11 @@ import { parseEnv } from 'node:util';
 import { createLaneId, nameLane } from '@tollgate/journal';
 import type { AgentJobView, Hex } from '@tollgate/protocol';
 
-import { createAgentClient, type AgentClient } from '../../test/harness/agents/agent-client.js';
-import { payLocked } from '../../test/harness/payments/pay.js';
 import { deriveAgentWallet, derivePayer } from '../../tools/devnet/chain/chain.js';
 import type { TransferChain } from '../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
+import { createAgentClient, type AgentClient } from '../harness/agents/agent-client.js';
+import { payLocked } from '../harness/payments/pay.js';
 import { assert, step, type ComposeStack } from './compose-stack.js';
 
 const NODES = ['redis', 'redis-2', 'redis-3', 'redis-4', 'redis-5', 'redis-6'];
