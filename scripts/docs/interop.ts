@@ -44,8 +44,14 @@ function nameOf(packageName: string): string {
   return `\`${packageName}\`${version === undefined ? '' : ` ${version}`}`;
 }
 
+/** Rows that differ in their first cell alone are one row. */
 function table(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const merged = new Map<string, string[]>();
+  for (const [name = '', ...cells] of rows) {
+    const [names, ...same] = merged.get(cells.join()) ?? [];
+    merged.set(cells.join(), names === undefined ? [name, ...cells] : [`${names}; ${name}`, ...same]);
+  }
+  return [head, head.map(() => '---'), ...merged.values()].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 /** Each middleware that is tried, once. */
@@ -72,7 +78,7 @@ function createUses(): string {
 function createRefusals(): string {
   const rows = (where: string, refusals: Readonly<Record<string, Refusal>>) =>
     Object.entries(refusals).map(([what, { failure, mpp }]) => [
-      `${where}: ${what}`,
+      `${what} ${where}`,
       `\`${failure}\`${mpp === undefined ? '' : `; by MPP \`${mpp}\``}`,
     ]);
   return table(
@@ -80,8 +86,8 @@ function createRefusals(): string {
     [
       ...rows('in the challenge', ALTERED_TERMS),
       ...rows('in the payment', ALTERED_PAYMENTS),
-      ...rows('in a Permit2 permit (`upto`)', ALTERED_PERMITS),
-      ...rows('in the `accepted` requirements of an x402 version 2 payment', ALTERED_ACCEPTANCES),
+      ...rows('in an `upto` permit', ALTERED_PERMITS),
+      ...rows('in `accepted` of x402 version 2', ALTERED_ACCEPTANCES),
     ],
   );
 }
@@ -152,11 +158,9 @@ function createMpp(): string {
 function createTools(): string {
   return [
     '### Tools of MCP servers',
-    'MCP servers with the gateway as their facilitator, paid by `@tollgate/client/mcp`. Servers ask for a payment in different forms, by x402 unless it is MPP:',
-    table(
-      ['form of the challenge', 'paid once', 'not charged when the tool fails'],
-      WORDINGS.map((wording) => [wording, 'yes', 'yes']),
-    ),
+    '`@tollgate/client/mcp` pays MCP servers with the gateway as their facilitator: once, and nothing when the tool fails. Servers ask for a payment in ' +
+      'different forms, by x402 unless it is MPP. Each of these is tested:',
+    `${WORDINGS.join('; ')}.`,
   ].join('\n\n');
 }
 
