@@ -6,10 +6,12 @@ import { PROBLEM_CODES } from '@tollgate/http';
 import {
   challengeErrorFor,
   CLIENT_FAILURES,
+  KNOWN_CHAINS,
   PAYMENT_FAILURES,
   SETTLEMENT_PENDING,
   SIGN_IN_FAILURES,
 } from '@tollgate/protocol';
+import { getAddress } from 'viem';
 
 const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { encoding: 'utf8' })
   .split('\n')
@@ -131,6 +133,17 @@ describe('docs/errors.md', () => {
     expect(firstCells(rows)).toEqual([...CLIENT_FAILURES]);
     const own = firstCells(readTable('packages/client/README.md', 'Errors')).flatMap((cell) => cell.split(', '));
     expect(own.sort()).toEqual([...CLIENT_FAILURES, 'transaction_failed', 'permit2_allowance_missing'].sort());
+  });
+});
+
+describe('docs/chains-and-tokens.md', () => {
+  it('has every known chain that has USDC, with the address and the EIP-712 name', () => {
+    const rows = readTable('docs/chains-and-tokens.md', 'Chains that are known by name');
+    const shown = rows.map((row) => row.map((cell) => cell.replaceAll('`', '')).join(' '));
+    const expected = KNOWN_CHAINS.flatMap(({ name, id, tokens }) =>
+      tokens.map(({ asset, domainName }) => `${name} ${id} ${getAddress(asset)} ${domainName}`),
+    );
+    expect(shown).toEqual(expected);
   });
 });
 
