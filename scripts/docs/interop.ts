@@ -44,14 +44,22 @@ function nameOf(packageName: string): string {
   return `\`${packageName}\`${version === undefined ? '' : ` ${version}`}`;
 }
 
-/** Rows that differ in their first cell alone are one row. */
-function table(head: string[], rows: string[][]): string {
-  const merged = new Map<string, string[]>();
+/** Rows that differ in their first cell alone become one. */
+function joinRows(rows: string[][]): string[][] {
+  const joined = new Map<string, string[]>();
   for (const [name = '', ...cells] of rows) {
-    const [names, ...same] = merged.get(cells.join()) ?? [];
-    merged.set(cells.join(), names === undefined ? [name, ...cells] : [`${names}; ${name}`, ...same]);
+    const [names] = joined.get(cells.join()) ?? [];
+    joined.set(cells.join(), [names === undefined ? name : `${names}; ${name}`, ...cells]);
   }
-  return [head, head.map(() => '---'), ...merged.values()].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [...joined.values()];
+}
+
+const turn = (rows: string[][]): string[][] => rows[0]!.map((_, column) => rows.map((row) => row[column]!));
+
+/** Rows and columns that say the same are one. */
+function table(head: string[], rows: string[][]): string {
+  const [names = [], ...cells] = turn(joinRows(turn([head, ...joinRows(rows)])));
+  return [names, names.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 /** Each middleware that is tried, once. */
@@ -75,19 +83,20 @@ function createUses(): string {
   );
 }
 
+/** The alterations of each group, in one sentence: `docs/errors.md` says what each code means. */
 function createRefusals(): string {
-  const rows = (where: string, refusals: Readonly<Record<string, Refusal>>) =>
-    Object.entries(refusals).map(([what, { failure, mpp }]) => [
-      `${what} ${where}`,
-      `\`${failure}\`${mpp === undefined ? '' : `; by MPP \`${mpp}\``}`,
-    ]);
+  const rows = (where: string, refusals: Readonly<Record<string, Refusal>>) => [
+    where,
+    Object.keys(refusals).join('; '),
+    [...new Set(Object.values(refusals).map(({ failure }) => `\`${failure}\``))].join(', '),
+  ];
   return table(
-    ['what was altered', 'refused as'],
+    ['in', 'was altered', 'refused as'],
     [
-      ...rows('in the challenge', ALTERED_TERMS),
-      ...rows('in the payment', ALTERED_PAYMENTS),
-      ...rows('in an `upto` permit', ALTERED_PERMITS),
-      ...rows('in `accepted` of x402 version 2', ALTERED_ACCEPTANCES),
+      rows('the challenge', ALTERED_TERMS),
+      rows('the payment', ALTERED_PAYMENTS),
+      rows('an `upto` permit', ALTERED_PERMITS),
+      rows('`accepted` of x402 version 2', ALTERED_ACCEPTANCES),
     ],
   );
 }
@@ -96,16 +105,17 @@ function createTrouble(): string {
   const clients = PROTOCOL_CLIENTS.map(({ packageName }) => nameOf(packageName)).join(', ');
   return [
     '### Faults and attacks',
-    `Tested at the gateway with ${clients}, and at the middlewares with the first two. The test repeats a request that is ` +
-      `answered 409 or 503, or not at all. Permit2 is tested with ${nameOf('@x402/fetch')}: \`upto\` at the gateway, ` +
-      `and both schemes at ${nameOf('@x402/express')}. \`yes\`: the payer is charged once and gets its answer.`,
+    `Tested at the gateway with ${clients}, and at the middlewares with the first two. Permit2 is tested with ` +
+      `${nameOf('@x402/fetch')}. A request that is answered 409 or 503, or not at all, is repeated. ` +
+      '`yes`: the payer is charged once and gets its answer.',
     createFaults(),
     'To get a lost answer again, a client of x402 version 1 must have sent an `Idempotency-Key`, to `@tollgate/middleware` too; the other ' +
       'clients send the reference back, which has the same effect. In every `no` of this table the payer is still charged only once.',
     'What a valid payment buys:',
     createUses(),
     'A third party cannot submit an `upto` permit: only the facilitator that the payer named in it may send it.',
-    'A challenge or payment that was altered between client and gateway is refused. Nothing is charged, and the upstream is not asked:',
+    'A challenge or payment that was altered between client and gateway is refused. Nothing is charged, and the upstream is not asked. ' +
+      'Each alteration is tested with its own code; by MPP it is often `unknown_reference` or `not_bound`:',
     createRefusals(),
   ].join('\n\n');
 }
