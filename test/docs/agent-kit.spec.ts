@@ -76,7 +76,7 @@ describe('docs/agent-kit.md and packages/agent-kit/README.md', () => {
   });
 
   it('has every setting that the help of the commands has', () => {
-    const [, section = ''] = page.split('\n## Settings\n');
+    const [, section = ''] = reference.split('\n## Settings\n');
     const documented = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
     const helped = [...`${CHAT_SETTINGS_HELP}${MCP_SETTINGS_HELP}`.matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm)].map(
       ([, name]) => name,

@@ -180,10 +180,8 @@ describe('docs/architecture.md', () => {
   const page = 'docs/architecture.md';
   const libraries = ['packages', 'libs'].flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`));
 
-  it('has every application and library', () => {
-    const folders = firstCells(readTable(page, 'Folders, in the order of the flow'));
-    const expected = [...libraries, ...readdirSync('apps').map((name) => `apps/${name}`)];
-    expect(folders.filter((folder) => /^(?:packages|libs|apps)\//.test(folder)).sort()).toEqual(expected.sort());
+  it('leads to a page of each library', () => {
+    expect(libraries.filter((library) => !existsSync(`${library}/README.md`))).toEqual([]);
   });
 
   it('shows which library imports which', () => {

@@ -49,18 +49,18 @@ describe('docs/facilitator.md', () => {
     }
   });
 
-  it('docs/http-api.md has every operation of /docs, and no other of these paths', async () => {
+  it('docs/http-api.md has every operation of /docs but those of jobs, and no other', async () => {
     const { paths } = (await (await fetch(`${stack().baseUrl}/docs/openapi.json`)).json()) as {
       paths: Record<string, object>;
     };
-    const served = Object.entries(paths).flatMap(([path, item]) =>
-      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
-    );
+    const served = Object.entries(paths)
+      .filter(([path]) => !path.startsWith('/agent/'))
+      .flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
     const rows = readFileSync('docs/http-api.md', 'utf8').matchAll(/^\| `([A-Z]+ \/[^`]*)` +\|/gm);
     // The pages for people are not part of the document.
-    const isPage = (operation = '') => /^GET \/(agent\/queues|llms\.txt|)$|^(GET|POST) \/pay(\/|$)/.test(operation);
+    const isPage = (operation = '') => /^GET \/(llms\.txt|)$|^(GET|POST) \/pay(\/|$)/.test(operation);
     const listed = [...rows].map(([, operation]) => operation).filter((one) => !isPage(one));
-    expect(served.length).toBeGreaterThan(20);
+    expect(served.length).toBeGreaterThan(5);
     expect(listed.sort()).toEqual(served.sort());
   });
 
