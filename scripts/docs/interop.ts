@@ -121,20 +121,13 @@ function createTrouble(): string {
 }
 
 function createSchemes(): string {
-  const columns = ['x402 1, `exact`', 'x402 2, `exact` by EIP-3009', 'x402 2, `exact` by Permit2', 'x402 2, `upto`'];
+  const columns = ['`exact` by Permit2', '`upto`'];
   return [
-    '### By version and scheme',
-    'Tested through the published middlewares of the version, with the gateway as their facilitator; `upto` also at a metered route of the gateway. ' +
-      'If a handler fails, the payer is not charged; that is tested for each `yes`.',
+    '### By permits and extensions',
+    'The other schemes of x402 version 2, at the same middlewares; `upto` also at a metered route of the gateway:',
     table(
       ['client', ...columns],
-      CLIENTS.map((client) => [
-        nameOf(client.packageName),
-        show(paysServer(client, { protocols: ['x402 1'] })),
-        show(paysServer(client, { protocols: ['x402 2'] })),
-        show(paysByScheme(client)),
-        show(paysByScheme(client)),
-      ]),
+      CLIENTS.map((client) => [nameOf(client.packageName), show(paysByScheme(client)), show(paysByScheme(client))]),
     ),
     `At the gateway, with ${nameOf('@x402/extensions')}:`,
     table(
