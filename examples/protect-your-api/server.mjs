@@ -11,6 +11,7 @@ const server = createServer((request, response) => {
   else response.end(JSON.stringify({ symbol, price, currency: 'USD' }));
 });
 
-server.listen(Number(process.env.PORT ?? 9000), 'localhost', () => {
+// In a container of its own, HOST=0.0.0.0 lets the gateway's container in.
+server.listen(Number(process.env.PORT ?? 9000), process.env.HOST ?? 'localhost', () => {
   console.log(`quotes at http://localhost:${server.address().port}/v1/quotes/SEI`);
 });

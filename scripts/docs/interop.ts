@@ -44,8 +44,22 @@ function nameOf(packageName: string): string {
   return `\`${packageName}\`${version === undefined ? '' : ` ${version}`}`;
 }
 
+/** Rows that differ in their first cell alone become one. */
+function joinRows(rows: string[][]): string[][] {
+  const joined = new Map<string, string[]>();
+  for (const [name = '', ...cells] of rows) {
+    const [names] = joined.get(cells.join()) ?? [];
+    joined.set(cells.join(), [names === undefined ? name : `${names}; ${name}`, ...cells]);
+  }
+  return [...joined.values()];
+}
+
+const turn = (rows: string[][]): string[][] => rows[0]!.map((_, column) => rows.map((row) => row[column]!));
+
+/** Rows and columns that say the same are one. */
 function table(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const [names = [], ...cells] = turn(joinRows(turn([head, ...joinRows(rows)])));
+  return [names, names.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 /** Each middleware that is tried, once. */
@@ -69,19 +83,20 @@ function createUses(): string {
   );
 }
 
+/** The alterations of each group, in one sentence: `docs/errors.md` says what each code means. */
 function createRefusals(): string {
-  const rows = (where: string, refusals: Readonly<Record<string, Refusal>>) =>
-    Object.entries(refusals).map(([what, { failure, mpp }]) => [
-      `${where}: ${what}`,
-      `\`${failure}\`${mpp === undefined ? '' : `; by MPP \`${mpp}\``}`,
-    ]);
+  const rows = (where: string, refusals: Readonly<Record<string, Refusal>>) => [
+    where,
+    Object.keys(refusals).join('; '),
+    [...new Set(Object.values(refusals).map(({ failure }) => `\`${failure}\``))].join(', '),
+  ];
   return table(
-    ['what was altered', 'refused as'],
+    ['in', 'was altered', 'refused as'],
     [
-      ...rows('in the challenge', ALTERED_TERMS),
-      ...rows('in the payment', ALTERED_PAYMENTS),
-      ...rows('in a Permit2 permit (`upto`)', ALTERED_PERMITS),
-      ...rows('in the `accepted` requirements of an x402 version 2 payment', ALTERED_ACCEPTANCES),
+      rows('the challenge', ALTERED_TERMS),
+      rows('the payment', ALTERED_PAYMENTS),
+      rows('an `upto` permit', ALTERED_PERMITS),
+      rows('`accepted` of x402 version 2', ALTERED_ACCEPTANCES),
     ],
   );
 }
@@ -90,35 +105,29 @@ function createTrouble(): string {
   const clients = PROTOCOL_CLIENTS.map(({ packageName }) => nameOf(packageName)).join(', ');
   return [
     '### Faults and attacks',
-    `Tested at the gateway with ${clients}, and at the middlewares with the first two. The test repeats a request that is ` +
-      `answered 409 or 503, or not at all. Permit2 is tested with ${nameOf('@x402/fetch')}: \`upto\` at the gateway, ` +
-      `and both schemes at ${nameOf('@x402/express')}. \`yes\`: the payer is charged once and gets its answer.`,
+    `Tested at the gateway with ${clients}, and at the middlewares with the first two. Permit2 is tested with ` +
+      `${nameOf('@x402/fetch')}. A request that is answered 409 or 503, or not at all, is repeated. ` +
+      '`yes`: the payer is charged once and gets its answer.',
     createFaults(),
     'To get a lost answer again, a client of x402 version 1 must have sent an `Idempotency-Key`, to `@tollgate/middleware` too; the other ' +
       'clients send the reference back, which has the same effect. In every `no` of this table the payer is still charged only once.',
     'What a valid payment buys:',
     createUses(),
     'A third party cannot submit an `upto` permit: only the facilitator that the payer named in it may send it.',
-    'A challenge or payment that was altered between client and gateway is refused. Nothing is charged, and the upstream is not asked:',
+    'A challenge or payment that was altered between client and gateway is refused. Nothing is charged, and the upstream is not asked. ' +
+      'Each alteration is tested with its own code; by MPP it is often `unknown_reference` or `not_bound`:',
     createRefusals(),
   ].join('\n\n');
 }
 
 function createSchemes(): string {
-  const columns = ['x402 1, `exact`', 'x402 2, `exact` by EIP-3009', 'x402 2, `exact` by Permit2', 'x402 2, `upto`'];
+  const columns = ['`exact` by Permit2', '`upto`'];
   return [
-    '### By version and scheme',
-    'Tested through the published middlewares of the version, with the gateway as their facilitator; `upto` also at a metered route of the gateway. ' +
-      'If a handler fails, the payer is not charged; that is tested for each `yes`.',
+    '### By permits and extensions',
+    'The other schemes of x402 version 2, at the same middlewares; `upto` also at a metered route of the gateway:',
     table(
       ['client', ...columns],
-      CLIENTS.map((client) => [
-        nameOf(client.packageName),
-        show(paysServer(client, { protocols: ['x402 1'] })),
-        show(paysServer(client, { protocols: ['x402 2'] })),
-        show(paysByScheme(client)),
-        show(paysByScheme(client)),
-      ]),
+      CLIENTS.map((client) => [nameOf(client.packageName), show(paysByScheme(client)), show(paysByScheme(client))]),
     ),
     `At the gateway, with ${nameOf('@x402/extensions')}:`,
     table(
@@ -152,11 +161,9 @@ function createMpp(): string {
 function createTools(): string {
   return [
     '### Tools of MCP servers',
-    'MCP servers with the gateway as their facilitator, paid by `@tollgate/client/mcp`. Servers ask for a payment in different forms, by x402 unless it is MPP:',
-    table(
-      ['form of the challenge', 'paid once', 'not charged when the tool fails'],
-      WORDINGS.map((wording) => [wording, 'yes', 'yes']),
-    ),
+    '`@tollgate/client/mcp` pays MCP servers with the gateway as their facilitator: once, and nothing when the tool fails. Servers ask for a payment in ' +
+      'different forms, by x402 unless it is MPP. Each of these is tested:',
+    `${WORDINGS.join('; ')}.`,
   ].join('\n\n');
 }
 

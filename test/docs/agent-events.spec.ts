@@ -11,11 +11,7 @@ import { signWebhook } from '../../libs/webhooks/src/post-event.js';
 const page = readFileSync('docs/agent-events.md', 'utf8');
 const SECRET = 'the-secret-of-a-target';
 
-/** The page's only code block of a language. */
-function readExample(language: string): string {
-  const [, code = ''] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(page) ?? [];
-  return code;
-}
+const readExample = (file: string) => readFileSync(`examples/verify-a-webhook/${file}`, 'utf8');
 
 interface Delivery {
   headers: Record<string, string>;
@@ -67,7 +63,7 @@ describe('docs/agent-events.md', () => {
 
   it('verifies webhooks in Node', () => {
     const program = `import { readFileSync } from 'node:fs';
-      ${readExample('js')}
+      ${readExample('verify.mjs')}
       const deliveries = JSON.parse(readFileSync(0, 'utf8'));
       const verdicts = deliveries.map(({ headers, body }) => isFromTollgate(headers, body, '${SECRET}'));
       console.log(JSON.stringify(verdicts));`;
@@ -76,7 +72,7 @@ describe('docs/agent-events.md', () => {
 
   it('verifies webhooks in Python', () => {
     const program = `import json, sys
-${readExample('python')}
+${readExample('verify.py')}
 verdicts = [is_from_tollgate(one["headers"], one["body"].encode(), "${SECRET}") for one in json.load(sys.stdin)]
 print(json.dumps(verdicts))
 `;

@@ -12,14 +12,14 @@ import { useAgents } from '../harness/stack/use-agents.js';
 
 const EXAMPLE = 'examples/enqueue-a-job/enqueue.ts';
 const AGENT_SECRET = 'an-agent-secret-of-more-than-thirty-two-characters';
-const page = readFileSync('docs/agent-jobs.md', 'utf8');
+const page = readFileSync('examples/enqueue-a-job/README.md', 'utf8');
 
 interface Taken {
   outcome: string;
   jobId: string;
 }
 
-describe('"Enqueue directly" of docs/agent-jobs.md', () => {
+describe('examples/enqueue-a-job/README.md', () => {
   const agents = useAgents({ env: { AGENT_SECRET } });
   let queue: Queue<unknown, Taken>;
   let connection: Redis;
@@ -53,8 +53,7 @@ describe('"Enqueue directly" of docs/agent-jobs.md', () => {
     ];
     const types = sources.map((file) => /RefusalCode =([^;]*);/.exec(readFileSync(file, 'utf8'))?.[1] ?? '');
     const codes = types.flatMap((type) => [...type.matchAll(/'(\w+)'/g)].map(([, code]) => code));
-    const [, section = ''] = page.split('\n## Enqueue directly\n');
-    const [, table = ''] = section.split('\n## ')[0]!.split('\n| code ');
+    const [, table = ''] = page.split('\n| code ');
     const documented = [...table.matchAll(/^\| (`.*?`) +\|/gm)].flatMap(([, cell = '']) =>
       cell.replaceAll('`', '').split(', '),
     );

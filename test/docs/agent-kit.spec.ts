@@ -10,6 +10,7 @@ import { passTime } from '../../tools/devnet/protocols/pass-time.js';
 import { useStack } from '../harness/stack/use-stack.js';
 
 const page = readFileSync('docs/agent-kit.md', 'utf8');
+const reference = readFileSync('packages/agent-kit/README.md', 'utf8');
 
 interface Example {
   heading: string;
@@ -18,11 +19,11 @@ interface Example {
   expected: string;
 }
 
-/** The `js` blocks of the page, in order, each below the heading of its operation. */
+/** The `js` blocks of the package's own page, in order, each below the heading of its operation. */
 function readExamples(): Example[] {
   const examples: Example[] = [];
   let heading = '';
-  for (const [part, title, block] of page.matchAll(/^### `(\w+)`.*$|^```js\n([\s\S]*?)^```$/gm)) {
+  for (const [part, title, block] of reference.matchAll(/^### `(\w+)`.*$|^```js\n([\s\S]*?)^```$/gm)) {
     if (title) heading = title;
     if (!block || !part) continue;
     const lines = block.trimEnd().split('\n');
@@ -58,7 +59,7 @@ const evaluate = async (code: string, scope: Record<string, unknown>): Promise<u
 
 const examples = readExamples();
 
-describe('docs/agent-kit.md', () => {
+describe('docs/agent-kit.md and packages/agent-kit/README.md', () => {
   const stack = useStack({ protocols: true });
 
   it('has every operation, in the order of the catalog', () => {
@@ -67,7 +68,7 @@ describe('docs/agent-kit.md', () => {
   });
 
   it('has every error code with its key word and the suggested handling', () => {
-    const [, section = ''] = page.split('\n## Errors\n');
+    const [, section = ''] = reference.split('\n## Errors\n');
     const rows = [...section.matchAll(/^\| `(\w+)` +\| +(?:`([^`]+)` +)?\| (.*?) +\|$/gm)].map(
       ([, code, keyword = null, suggestion]) => [code, { keyword, suggestion }],
     );
@@ -75,7 +76,7 @@ describe('docs/agent-kit.md', () => {
   });
 
   it('has every setting that the help of the commands has', () => {
-    const [, section = ''] = page.split('\n## Settings\n');
+    const [, section = ''] = reference.split('\n## Settings\n');
     const documented = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
     const helped = [...`${CHAT_SETTINGS_HELP}${MCP_SETTINGS_HELP}`.matchAll(/^ {2}([A-Z]+_[A-Z_]+) /gm)].map(
       ([, name]) => name,

@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 
 import { useStack } from '../harness/stack/use-stack.js';
 
@@ -9,7 +7,7 @@ const PAGE = readFileSync('docs/facilitator.md', 'utf8');
 const GATEWAY = 'http://127.0.0.1:4020';
 
 /** The page's commands, and the answers that it shows for them. */
-const examples = [...PAGE.matchAll(/```sh\n((?:cat|curl) [\s\S]*?)```\n\n```json\n([\s\S]*?)```/g)].map(
+const examples = [...PAGE.matchAll(/```sh\n(curl [\s\S]*?)```\n\n```json\n([\s\S]*?)```/g)].map(
   ([, command = '', answer = '']) => ({ command, answer: JSON.parse(answer) as object }),
 );
 /** The settings with which the page starts `npm run dev`. */
@@ -18,10 +16,6 @@ const env = Object.fromEntries(assignments.split(' ').map((one) => one.split('='
 
 describe('docs/facilitator.md', () => {
   const stack = useStack({ env: { SIGNED_PAYMENTS: 'true', ...env } });
-  let folder: string;
-
-  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'tollgate-page-'))));
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   it('starts a facilitator', () => {
     expect(env).toEqual({ FACILITATOR: 'true', FACILITATOR_PAY_TO: stack().chain.payTo });
@@ -31,7 +25,7 @@ describe('docs/facilitator.md', () => {
   it.each(examples.map((example, index) => [index + 1, example] as const))(
     'shows the answer to command %s',
     (_, { command, answer }) => {
-      const text = execFileSync('sh', ['-ec', command.replaceAll(GATEWAY, stack().baseUrl)], { cwd: folder });
+      const text = execFileSync('sh', ['-ec', command.replaceAll(GATEWAY, stack().baseUrl)]);
       const answered = JSON.parse(text.toString()) as Record<string, unknown>;
       expect(answered).toEqual(JSON.parse(JSON.stringify(answer), fillIn(answered)));
     },
@@ -39,7 +33,7 @@ describe('docs/facilitator.md', () => {
 
   // After the commands, because they settle this very payment.
   it('has the payment of its page as the example of /docs', async () => {
-    const [, written = ''] = /<<'END'\n([\s\S]*?)\nEND/.exec(PAGE) ?? [];
+    const written = readFileSync('examples/settle-a-payment/payment.json', 'utf8');
     const document = (await (await fetch(`${stack().baseUrl}/docs/openapi.json`)).json()) as {
       paths: Record<string, { post: { requestBody: { content: Record<string, { examples: object }> } } }>;
     };
@@ -49,18 +43,18 @@ describe('docs/facilitator.md', () => {
     }
   });
 
-  it('docs/http-api.md has every operation of /docs, and no other of these paths', async () => {
+  it('docs/http-api.md has every operation of /docs but those of jobs, and no other', async () => {
     const { paths } = (await (await fetch(`${stack().baseUrl}/docs/openapi.json`)).json()) as {
       paths: Record<string, object>;
     };
-    const served = Object.entries(paths).flatMap(([path, item]) =>
-      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
-    );
+    const served = Object.entries(paths)
+      .filter(([path]) => !path.startsWith('/agent/'))
+      .flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
     const rows = readFileSync('docs/http-api.md', 'utf8').matchAll(/^\| `([A-Z]+ \/[^`]*)` +\|/gm);
     // The pages for people are not part of the document.
-    const isPage = (operation = '') => /^GET \/(agent\/queues|llms\.txt|)$|^(GET|POST) \/pay(\/|$)/.test(operation);
+    const isPage = (operation = '') => /^GET \/(llms\.txt|)$|^(GET|POST) \/pay(\/|$)/.test(operation);
     const listed = [...rows].map(([, operation]) => operation).filter((one) => !isPage(one));
-    expect(served.length).toBeGreaterThan(20);
+    expect(served.length).toBeGreaterThan(5);
     expect(listed.sort()).toEqual(served.sort());
   });
 

@@ -13,8 +13,8 @@ describe('the example "Pay from your own code"', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pay-from-your-code-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is what the README shows', () => {
-    expect(readFileSync('README.md', 'utf8')).toContain(`\`\`\`ts\n${readFileSync(EXAMPLE, 'utf8')}\`\`\``);
+  it('is what docs/pay.md shows', () => {
+    expect(readFileSync('docs/pay.md', 'utf8')).toContain(`\`\`\`ts\n${readFileSync(EXAMPLE, 'utf8')}\`\`\``);
   });
 
   it('pays and gets the weather', async () => {

@@ -29,9 +29,9 @@ describe('the example "Write a plugin"', () => {
     return new AgentKit(privateKey, 'offline', { rpcUrl: chain.rpcUrl, plugins: [plugin] });
   };
 
-  it.each(['uniswap-v2.ts', 'gas-price.ts', 'swap.ts'])('is what the page shows: %s', (file) => {
+  it('is what the page shows', () => {
     const page = readFileSync('docs/write-a-plugin.md', 'utf8');
-    expect(page).toContain(`\`\`\`ts\n${readFileSync(join(FOLDER, file), 'utf8')}\`\`\``);
+    expect(page).toContain(`\`\`\`ts\n${readFileSync(join(FOLDER, 'gas-price.ts'), 'utf8')}\`\`\``);
   });
 
   it('plans and swaps as on the page', async () => {

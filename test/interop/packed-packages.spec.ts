@@ -89,7 +89,7 @@ function sizeOf(path: string, unit: 'onDisk' | 'unpacked'): number {
 
 /** Carries out the page's instructions. */
 async function installAsDocumented(): Promise<void> {
-  const page = readFileSync('docs/agent-kit.md', 'utf8');
+  const page = readFileSync('packages/agent-kit/README.md', 'utf8');
   const [, section = ''] = page.split('\n## In your own project\n');
   const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
   const env = { PROJECT: project, npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
@@ -123,7 +123,7 @@ describe('our packages, packed and installed in an empty project', () => {
     const { peerDependencies = {}, peerDependenciesMeta = {} } = kit;
     const majors = Object.entries(peerDependencies).map(([name, range]) => [name, /\d+/.exec(range)?.[0]]);
     expect(Object.fromEntries(majors)).toEqual(OPTIONAL_PACKAGES);
-    const page = readFileSync('docs/agent-kit.md', 'utf8');
+    const page = readFileSync('packages/agent-kit/README.md', 'utf8');
     expect(majors.map(([name, major]) => `\`${name}@${major}\``).filter((text) => !page.includes(text))).toEqual([]);
     expect(frameworks.filter((name) => peerDependenciesMeta[name]?.optional !== true)).toEqual([]);
   });
