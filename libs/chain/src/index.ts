@@ -24,7 +24,6 @@ export { FeeQuotes, readFees } from './fees/fee-quotes.js';
 export { ChainHistory, type CostedReceipt } from './history/chain-history.js';
 export { type TransferPage, TransferWalk } from './history/transfer-walk.js';
 export type * from './methods/chain-method.js';
-export { MethodTable } from './methods/method-table.js';
 export { findCauses, listArrivals, MovedPayments, type Arrival } from './methods/payment-logs.js';
 export * from './methods/registry.js';
 export { notShown, type SentPayment, wasSent } from './methods/sent-payment.js';

@@ -1,6 +1,7 @@
+import { MethodTable } from '@tollgate/protocol';
+
 import type { ChainMethod } from './chain-method.js';
 import { eip3009OnChain } from './eip3009/method.js';
-import { MethodTable } from './method-table.js';
 import { permit2OnChain } from './permit2/method.js';
 
 // What other layers use of one method alone.

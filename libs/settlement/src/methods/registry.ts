@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
-import { type ContractCall, MethodTable } from '@tollgate/chain';
-import type { SignedPayment } from '@tollgate/protocol';
+import type { ContractCall } from '@tollgate/chain';
+import { MethodTable, type SignedPayment } from '@tollgate/protocol';
 import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import type { PaymentEntry } from '../payment-entry.js';

@@ -1,4 +1,4 @@
-import { MethodTable } from '@tollgate/chain';
+import { MethodTable } from '@tollgate/protocol';
 
 import { eip3009Rules } from './eip3009/method.js';
 import { permit2Rules } from './permit2/method.js';

@@ -1,8 +1,13 @@
 import type { Hex } from '../wire/hex.js';
 import { ownField, type JsonRecord } from '../wire/json-record.js';
 import { eip3009OnWire, type AuthorizationForms } from './eip3009/method.js';
+import { MethodTable } from './method-table.js';
 import { permit2OnWire, type PermitForms } from './permit2/method.js';
 import type { MethodForms, SignedMethod } from './signed-method.js';
+
+// What is published of one method alone.
+export * from './eip3009/authorization.js';
+export * from './permit2/permit.js';
 
 /**
  * The methods' forms by kind. A program that registers another method declares its forms:
@@ -24,35 +29,30 @@ export type PaymentToSign = Forms['toSign'];
 export type SignedPaymentId = Forms['id'];
 export type AnySignedMethod = SignedMethod<Forms>;
 
-/** One line a method. A payload that shows none of them is read as one of the first. */
-const list = [eip3009OnWire, permit2OnWire] as unknown as AnySignedMethod[];
-const byKind = new Map<string, AnySignedMethod>(list.map((method) => [method.kind, method]));
+/** A payload that shows none of them is read as one of the first. */
+const methods = new MethodTable([eip3009OnWire, permit2OnWire] as unknown as AnySignedMethod[]);
 
 /** Adds a method; its forms must be declared in `SignedMethods`. */
 export function registerSignedMethod<Own extends MethodForms>(method: SignedMethod<Own>): void {
-  const added = method as unknown as AnySignedMethod;
-  list.push(added);
-  byKind.set(added.kind, added);
+  methods.register(method as unknown as AnySignedMethod);
 }
 
 /** The method of a payment, its terms or its id. */
-export function signedMethodOf({ kind }: { readonly kind: keyof SignedMethods }): AnySignedMethod {
-  const method = byKind.get(kind);
-  if (method === undefined) throw new TypeError(`no method of signed payments has the kind ${kind}`);
-  return method;
+export function signedMethodOf(payment: { readonly kind: keyof SignedMethods }): AnySignedMethod {
+  return methods.of(payment);
 }
 
 /** All methods, those of the table first. */
-export const listSignedMethods = (): readonly AnySignedMethod[] => list;
+export const listSignedMethods = (): readonly AnySignedMethod[] => methods.all();
 
 /** The first method that is paid by a scheme. */
 export function methodOfScheme(scheme: string): AnySignedMethod | undefined {
-  return list.find(({ schemes }) => schemes.some((known) => known === scheme));
+  return methods.all().find(({ schemes }) => schemes.some((known) => known === scheme));
 }
 
 /** The schemes by which a payment of an x402 version can be signed. */
 export function listSchemes(version: 1 | 2): string[] {
-  return list.flatMap(({ schemes, versions }) => (versions.includes(version) ? schemes : []));
+  return methods.all().flatMap(({ schemes, versions }) => (versions.includes(version) ? schemes : []));
 }
 
 /**
@@ -61,7 +61,7 @@ export function listSchemes(version: 1 | 2): string[] {
  */
 export function findShownMethod(payload: JsonRecord): AnySignedMethod | null {
   let shown: AnySignedMethod | null = null;
-  for (const method of list) {
+  for (const method of methods.all()) {
     if (ownField(payload, method.payloadField) !== undefined) shown = method;
   }
   return shown;

@@ -23,8 +23,14 @@ export interface MethodForms {
   readonly id: { readonly kind: string; readonly chainId: number };
 }
 
-/** The published protocol's words for failures. */
-export type MethodReasons = Readonly<Partial<Record<PaymentFailure, string>>>;
+/** The published protocol's words for a failure, by x402 version. */
+export interface FacilitatorReason {
+  readonly v1: string;
+  readonly v2: string;
+}
+
+/** What a method says of its failures. A text is that of version 2 alone. */
+export type MethodReasons = Readonly<Partial<Record<PaymentFailure, string | FacilitatorReason>>>;
 
 /** What a field of a payment's id is: 20 bytes, 32 bytes, or a natural number as decimal text. */
 export type IdField = 'address' | 'hash' | 'decimal';
@@ -60,7 +66,7 @@ export interface SignedMethod<Forms extends MethodForms> {
   readonly schemes: readonly SignedScheme[];
   readonly versions: readonly (1 | 2)[];
   readonly id: SignedIdForm;
-  /** What x402 version 2 calls its failures, by scheme, where that differs from the words for `exact` by EIP-3009. */
+  /** What x402 calls its failures, by scheme, where that differs from the words for the usual method. */
   readonly reasons: Readonly<Partial<Record<SignedScheme, MethodReasons>>>;
   /**
    * Parses the payload's terms to one spelling: known own fields, hexadecimal text in lower case, numbers without

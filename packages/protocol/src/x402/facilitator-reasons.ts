@@ -1,22 +1,20 @@
 import { methodOfScheme, signedMethodOf, type SignedPayment } from '../methods/registry.js';
-import type { MethodReasons, SignedScheme } from '../methods/signed-method.js';
+import type { FacilitatorReason, MethodReasons, SignedScheme } from '../methods/signed-method.js';
 import type { PaymentFailure } from '../wire/payment-error.js';
-
-interface FacilitatorReason {
-  readonly v1: string;
-  readonly v2: string;
-}
 
 const TRANSACTION_FAILED: FacilitatorReason = {
   v1: 'invalid_transaction_state',
   v2: 'invalid_exact_evm_transaction_failed',
 };
 
+/** Of a failure that has no other one. */
+const INVALID_PAYMENT = same('invalid_payment');
+
 /**
  * The reasons that published servers and clients use for our failures, by x402 version. Version 1 has a closed list; a
  * failure without a reason there uses the nearest one.
  */
-const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
+const REASONS: Readonly<Partial<Record<PaymentFailure, FacilitatorReason>>> = {
   malformed_proof: same('invalid_payload'),
   wrong_version: same('invalid_x402_version'),
   wrong_scheme: { v1: 'unsupported_scheme', v2: 'invalid_exact_evm_scheme' },
@@ -24,7 +22,6 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
     v1: 'invalid_network',
     v2: 'invalid_exact_evm_network_mismatch',
   },
-  unknown_reference: same('invalid_payment'),
   receipt_missing: same('invalid_transaction_state'),
   transaction_failed: TRANSACTION_FAILED,
   transfer_missing: { v1: 'invalid_transaction_state', v2: 'invalid_exact_evm_transfer_event_mismatch' },
@@ -36,8 +33,6 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   payment_too_old: same('payment_expired'),
   older_than_ledger: same('payment_expired'),
   not_confirmed: same('invalid_transaction_state'),
-  lock_mismatch: same('invalid_payment'),
-  not_bound: same('invalid_payment'),
   signature_invalid: {
     v1: 'invalid_exact_evm_payload_signature',
     v2: 'invalid_exact_evm_signature',
@@ -46,8 +41,6 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
     v1: 'duplicate_settlement',
     v2: 'invalid_exact_evm_nonce_already_used',
   },
-  released_too_often: same('invalid_payment'),
-  payment_refunded: same('invalid_payment'),
   recipient_mismatch: {
     v1: 'invalid_exact_evm_payload_recipient_mismatch',
     v2: 'invalid_exact_evm_recipient_mismatch',
@@ -73,15 +66,9 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   },
   authorization_cancelled: { v1: 'invalid_transaction_state', v2: 'invalid_exact_evm_nonce_already_used' },
   settlement_failed: TRANSACTION_FAILED,
-  asset_mismatch: { v1: 'invalid_payload', v2: 'permit2_token_mismatch' },
-  spender_mismatch: { v1: 'invalid_payload', v2: 'invalid_permit2_spender' },
-  facilitator_mismatch: { v1: 'invalid_payload', v2: 'upto_facilitator_mismatch' },
-  permit2_allowance_missing: { v1: 'insufficient_funds', v2: 'permit2_allowance_required' },
-  permit2_missing: { v1: 'invalid_payment_requirements', v2: 'permit2_proxy_not_deployed' },
-  belongs_to_permit: same('invalid_payment'),
-  receipt_too_large: same('invalid_payment'),
-  contract_wallet_refused: same('invalid_payment'),
-  contract_wallet_paused: same('invalid_payment'),
+  asset_mismatch: same('invalid_payload'),
+  spender_mismatch: same('invalid_payload'),
+  facilitator_mismatch: same('invalid_payload'),
   deployment_too_costly: {
     v1: 'invalid_exact_evm_payload_undeployed_smart_wallet',
     v2: 'invalid_payment',
@@ -98,10 +85,15 @@ export const SETTLEMENT_PENDING = 'settlement_pending';
 /** Reason for a settlement by scheme `upto` over more than the payer signed. */
 export const SETTLEMENT_EXCEEDS_AMOUNT = 'invalid_upto_evm_payload_settlement_exceeds_amount';
 
-/** The published protocol's reason for a failure. @param own what a method says instead, in version 2 */
-export function facilitatorReasonFor(failure: PaymentFailure, version: 1 | 2, own: MethodReasons = {}): string {
-  const { v1, v2 } = REASONS[failure];
-  return version === 1 ? v1 : (own[failure] ?? v2);
+/** The published protocol's reason for a failure. @param own what a method says instead */
+export function facilitatorReasonFor(
+  failure: PaymentFailure,
+  version: 1 | 2,
+  { [failure]: own }: MethodReasons = {},
+): string {
+  const usual = REASONS[failure] ?? INVALID_PAYMENT;
+  const { v1, v2 } = typeof own === 'string' ? { ...usual, v2: own } : (own ?? usual);
+  return version === 1 ? v1 : v2;
 }
 
 /** What the method of a payment says of its failures; nothing of its own for a transaction that the payer sent. */

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { domainSeparator, hashTypedData } from 'viem';
 
 import type { Hex } from '../../wire/hex.js';
-import type { TransferAuthorization } from './authorization.js';
-import { hashTokenDomain, hashTransferAuthorization } from './signing.js';
+import { hashTokenDomain, hashTransferAuthorization, type TransferAuthorization } from './authorization.js';
 
 const TYPES = {
   TransferWithAuthorization: [

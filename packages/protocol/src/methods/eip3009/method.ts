@@ -1,14 +1,18 @@
-import { isAddress, type Hex } from '../../wire/hex.js';
-import { isRecord, ownField } from '../../wire/json-record.js';
+import { isAddress, isHash, type Hex } from '../../wire/hex.js';
+import { isRecord, ownField, type JsonRecord } from '../../wire/json-record.js';
 import { PaymentError } from '../../wire/payment-error.js';
+import { parseAddressField, parseHexField, parseObjectField, parseUintField } from '../signed-fields.js';
 import type { SignedMethod } from '../signed-method.js';
-import { createTransferAuthorization, parseAuthorization, type SignedAuthorization } from './authorization.js';
 import {
   createAuthorizationTypedData,
+  createDomainMissing,
+  createTransferAuthorization,
   hashTokenDomain,
   hashTransferAuthorization,
+  type SignedAuthorization,
   type TokenDomain,
-} from './signing.js';
+  type TransferAuthorization,
+} from './authorization.js';
 
 type Terms = Omit<SignedAuthorization, 'signature'>;
 
@@ -72,14 +76,14 @@ export const eip3009OnWire: SignedMethod<AuthorizationForms> = {
     hashTransferAuthorization(authorization, hashTokenDomain({ ...token, chainId })),
 };
 
-/** Why no payment in this token can be signed. */
-export function createDomainMissing(asset: Hex): PaymentError {
-  return new PaymentError(
-    'cannot_pay',
-    `The token ${asset} states no EIP-712 domain, so no payment in it can be signed.`,
-    {
-      hint: 'Nothing was paid. The server must take another token, or payments by transfer.',
-      details: { asset },
-    },
-  );
+function parseAuthorization(payload: JsonRecord): TransferAuthorization {
+  const value = parseObjectField(payload, 'authorization');
+  return {
+    from: parseAddressField(value, 'from'),
+    to: parseAddressField(value, 'to'),
+    value: parseUintField(value, 'value'),
+    validAfter: parseUintField(value, 'validAfter'),
+    validBefore: parseUintField(value, 'validBefore'),
+    nonce: parseHexField(value, 'nonce', isHash, '32 bytes'),
+  };
 }

@@ -1,7 +1,14 @@
 import type { Hex } from '../../wire/hex.js';
-import { ownField, type JsonRecord } from '../../wire/json-record.js';
-import { parseAddressField, parseObjectField, parseUintField } from '../signed-fields.js';
 import { createValidity, type SignedTransferTerms } from '../transfer-terms.js';
+import {
+  hashText,
+  hashTypedData,
+  hashWords,
+  renderTypes,
+  wordOfAddress,
+  wordOfNumber,
+  type TypedData,
+} from '../typed-data.js';
 
 /** Permit2, at the same address on every chain that has it. In lower case, like the proxies below. */
 export const PERMIT2_ADDRESS: Hex = '0x000000000022d473030f116ddee9f6b43ac78ba3';
@@ -42,29 +49,6 @@ export type Permit2Transfer =
  */
 export type SignedPermit = { kind: 'permit2'; signature: Hex } & Permit2Transfer;
 
-/**
- * Parses a `permit2Authorization`. Only a witness of scheme `upto` names a facilitator, so the witness determines the
- * scheme.
- * @throws PaymentError `malformed_proof` naming the first invalid field.
- */
-export function parsePermit2Authorization(value: JsonRecord): Permit2Transfer {
-  const permitted = parseObjectField(value, 'permitted');
-  const witness = parseObjectField(value, 'witness');
-  const permit2Authorization: Permit2Authorization = {
-    from: parseAddressField(value, 'from'),
-    permitted: { token: parseAddressField(permitted, 'token'), amount: parseUintField(permitted, 'amount') },
-    spender: parseAddressField(value, 'spender'),
-    // Clients use both notations.
-    nonce: parseUintField(value, 'nonce', { orHex: true }),
-    deadline: parseUintField(value, 'deadline'),
-    witness: { to: parseAddressField(witness, 'to'), validAfter: parseUintField(witness, 'validAfter') },
-  };
-  if (ownField(witness, 'facilitator') === undefined) return { scheme: 'exact', permit2Authorization };
-  const facilitator = parseAddressField(witness, 'facilitator');
-  const metered = { ...permit2Authorization, witness: { ...permit2Authorization.witness, facilitator } };
-  return { scheme: 'upto', permit2Authorization: metered };
-}
-
 /** The Permit2 transfer for a payer to sign: of scheme `upto` where a facilitator is given, which alone may settle it. */
 export function createPermit2Transfer(terms: SignedTransferTerms, facilitator: Hex | null): Permit2Transfer {
   const { from, payTo: to, asset: token, amount } = terms;
@@ -76,4 +60,93 @@ export function createPermit2Transfer(terms: SignedTransferTerms, facilitator: H
     return { scheme: 'exact', permit2Authorization: { ...permit, spender: EXACT_PROXY_ADDRESS, witness } };
   const metered = { ...permit, spender: UPTO_PROXY_ADDRESS, witness: { ...witness, facilitator } };
   return { scheme: 'upto', permit2Authorization: metered };
+}
+
+const PERMIT_TYPES = {
+  PermitWitnessTransferFrom: [
+    { name: 'permitted', type: 'TokenPermissions' },
+    { name: 'spender', type: 'address' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'deadline', type: 'uint256' },
+    { name: 'witness', type: 'Witness' },
+  ],
+  TokenPermissions: [
+    { name: 'token', type: 'address' },
+    { name: 'amount', type: 'uint256' },
+  ],
+} as const;
+const [TO, FACILITATOR, VALID_AFTER] = [
+  { name: 'to', type: 'address' },
+  { name: 'facilitator', type: 'address' },
+  { name: 'validAfter', type: 'uint256' },
+] as const;
+
+/** The types that the payer of a Permit2 transfer signs, by scheme. */
+const PERMIT2_TYPES = {
+  exact: { ...PERMIT_TYPES, Witness: [TO, VALID_AFTER] },
+  upto: { ...PERMIT_TYPES, Witness: [TO, FACILITATOR, VALID_AFTER] },
+} as const;
+
+const DOMAIN_TYPE = hashText('EIP712Domain(string name,uint256 chainId,address verifyingContract)');
+const DOMAIN_NAME = hashText('Permit2');
+const { TokenPermissions } = PERMIT2_TYPES.exact;
+const TOKEN_TYPE = hashText(renderTypes({ TokenPermissions }));
+const WITNESS_TYPES = { exact: hashWitnessType('exact'), upto: hashWitnessType('upto') };
+const TYPE_HASHES = {
+  exact: hashText(renderTypes(PERMIT2_TYPES.exact)),
+  upto: hashText(renderTypes(PERMIT2_TYPES.upto)),
+};
+
+function hashWitnessType(scheme: keyof typeof PERMIT2_TYPES): string {
+  const { Witness } = PERMIT2_TYPES[scheme];
+  return hashText(renderTypes({ Witness }));
+}
+
+/** Permit2's domain separator on a chain (EIP-712): the same for every permit there, so hash it once. */
+export function hashPermit2Domain(chainId: number): Hex {
+  return `0x${hashWords(DOMAIN_TYPE, DOMAIN_NAME, wordOfNumber(chainId), wordOfAddress(PERMIT2_ADDRESS))}`;
+}
+
+/**
+ * What the payer of a Permit2 transfer signs: the EIP-712 hash of `PermitWitnessTransferFrom` with the witness of its
+ * scheme, under `hashPermit2Domain`. The transfer must come from `parseSignedPayment`.
+ */
+export function hashPermit2Transfer(transfer: Permit2Transfer, domainSeparator: Hex): Hex {
+  const { scheme, permit2Authorization } = transfer;
+  const { permitted, spender, nonce, deadline } = permit2Authorization;
+  const structHash = hashWords(
+    TYPE_HASHES[scheme],
+    hashWords(TOKEN_TYPE, wordOfAddress(permitted.token), wordOfNumber(permitted.amount)),
+    wordOfAddress(spender),
+    wordOfNumber(nonce),
+    wordOfNumber(deadline),
+    hashWitness(transfer),
+  );
+  return hashTypedData(domainSeparator, structHash);
+}
+
+function hashWitness({ scheme, permit2Authorization }: Permit2Transfer): string {
+  const { to, validAfter } = permit2Authorization.witness;
+  const own = scheme === 'upto' ? [wordOfAddress(permit2Authorization.witness.facilitator)] : [];
+  return hashWords(WITNESS_TYPES[scheme], wordOfAddress(to), ...own, wordOfNumber(validAfter));
+}
+
+/** The typed data of a Permit2 transfer, for the payer's wallet to sign. */
+export function createPermit2TypedData(
+  { scheme, permit2Authorization: signed }: Permit2Transfer,
+  chainId: number,
+): TypedData {
+  const { permitted, spender, nonce, deadline, witness } = signed;
+  return {
+    domain: { name: 'Permit2', chainId, verifyingContract: PERMIT2_ADDRESS },
+    types: PERMIT2_TYPES[scheme],
+    primaryType: 'PermitWitnessTransferFrom',
+    message: {
+      permitted: { token: permitted.token, amount: BigInt(permitted.amount) },
+      spender,
+      nonce: BigInt(nonce),
+      deadline: BigInt(deadline),
+      witness: { ...witness, validAfter: BigInt(witness.validAfter) },
+    },
+  };
 }

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { domainSeparator, hashTypedData, type TypedDataDomain } from 'viem';
 
 import type { Hex } from '../../wire/hex.js';
-import { parsePermit2Authorization, PERMIT2_ADDRESS } from './permit.js';
-import { hashPermit2Domain, hashPermit2Transfer } from './signing.js';
+import { permit2OnWire } from './method.js';
+import { hashPermit2Domain, hashPermit2Transfer, PERMIT2_ADDRESS } from './permit.js';
 
 const PERMIT = [
   { name: 'permitted', type: 'TokenPermissions' },
@@ -53,7 +53,7 @@ describe('the hash of a Permit2 transfer is the EIP-712 hash that another implem
       fc.property(permits, witnesses, chainIds, (permit, witness, chainId) => {
         const separator = hashPermit2Domain(chainId);
         expect(separator).toBe(domainSeparator({ domain: domainOf(chainId) }));
-        const transfer = parsePermit2Authorization(sent({ ...permit, witness }));
+        const transfer = permit2OnWire.parse({ permit2Authorization: sent({ ...permit, witness }) });
         expect(transfer.scheme).toBe('exact');
         expect(hashPermit2Transfer(transfer, separator)).toBe(
           hashTypedData({
@@ -71,7 +71,7 @@ describe('the hash of a Permit2 transfer is the EIP-712 hash that another implem
     const witnesses = fc.record({ to: address, facilitator: address, validAfter: uint });
     fc.assert(
       fc.property(permits, witnesses, chainIds, (permit, witness, chainId) => {
-        const transfer = parsePermit2Authorization(sent({ ...permit, witness }));
+        const transfer = permit2OnWire.parse({ permit2Authorization: sent({ ...permit, witness }) });
         expect(transfer.scheme).toBe('upto');
         expect(hashPermit2Transfer(transfer, hashPermit2Domain(chainId))).toBe(
           hashTypedData({

@@ -1,24 +1,26 @@
 /** The methods of signed payments as one layer knows them, by the kind of their payments. */
 export class MethodTable<Method extends { readonly kind: string }> {
-  readonly #byKind: Map<string, Method>;
+  readonly #methods: Method[];
 
+  /** @param methods one line a method; the first is the usual one */
   constructor(methods: readonly Method[]) {
-    this.#byKind = new Map(methods.map((method) => [method.kind, method]));
+    this.#methods = [...methods];
   }
 
   /** Adds a method from outside. Each layer has to know it, and the protocol first. */
   register(method: Method): void {
-    this.#byKind.set(method.kind, method);
+    this.#methods.push(method);
   }
 
-  /** The method of a payment, or of its terms. */
+  /** The method of a payment, of its terms or of its id. */
   of({ kind }: { readonly kind: string }): Method {
-    const method = this.#byKind.get(kind);
+    const method = this.#methods.find((one) => one.kind === kind);
     if (method === undefined) throw new TypeError(`no method is registered for signed payments of kind ${kind}`);
     return method;
   }
 
-  all(): Iterable<Method> {
-    return this.#byKind.values();
+  /** In the order in which they were added. */
+  all(): readonly Method[] {
+    return this.#methods;
   }
 }
