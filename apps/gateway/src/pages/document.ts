@@ -1,6 +1,7 @@
 import { ICON_URL, type WebFile } from '@tollgate/http';
 import type { FastifyReply } from 'fastify';
 
+import { toAsciiJson } from '../paywall/offer/challenge-template.js';
 import type { HtmlPage } from '../paywall/offer/html-page.js';
 import { setHeaders } from '../server/set-headers.js';
 import type { Brand, WebFiles, TestWallet } from './page-files.js';
@@ -25,7 +26,7 @@ export interface DocumentContent {
   readonly base: string;
 }
 
-/** A whole page, with a policy that lets it load its own files and nothing else. */
+/** A whole page in ASCII, with a policy that lets it load its own files and nothing else. */
 export function renderDocument(parts: DocumentParts, content: DocumentContent): HtmlPage {
   const { files, brand } = parts;
   const { base, hasScript } = content;
@@ -108,14 +109,18 @@ const REPLACED: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text for an element's content or a quoted attribute. Everything that comes from outside passes through it. */
+/** ASCII for an element's content or a quoted attribute. Everything that comes from outside passes through it. */
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => REPLACED[character] ?? '');
+  return text.replace(/[&<>"'\u0080-\u{10ffff}]/gu, (one) => REPLACED[one] ?? `&#${one.codePointAt(0)};`);
 }
 
-/** JSON for a `<script type="application/json">`, which ends at the first `</script` and can be reopened by `<!--`. */
+/** JSON in ASCII for a `<script type="application/json">`, which ends at the first `</script` and can be reopened by `<!--`. */
+export function renderData(value: unknown): string {
+  return toAsciiJson(value).replace(/</g, '\\u003c');
+}
+
 export function renderDataBlock(id: string, value: unknown): string {
-  return `<script type="application/json" id="${id}">${JSON.stringify(value).replace(/</g, '\\u003c')}</script>`;
+  return `<script type="application/json" id="${id}">${renderData(value)}</script>`;
 }
 
 export function sendPage(reply: FastifyReply, { body, headers }: HtmlPage): FastifyReply {

@@ -187,7 +187,7 @@ describe('the page of a priced route', () => {
     }
     expect(body).toContain(`&#39;http://127.0.0.1:${gateway.port}/api/weather/?a=1&amp;b=2&#39;`);
     const [, reference = ''] = /"reference":"([^"]+)"/.exec(body) ?? [];
-    expect(/<title>(.*)<\/title>/.exec(body)?.[1]).toBe('Pay – Tollgate');
+    expect(/<title>(.*)<\/title>/.exec(body)?.[1]).toBe('Pay &#8211; Tollgate');
     expect(body.split('<script')[0]).not.toContain(`/${reference}`);
   });
 

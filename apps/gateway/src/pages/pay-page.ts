@@ -1,38 +1,99 @@
+
 import { methodOfScheme } from '@tollgate/protocol';
 
 import type { PayPageData } from '../../web/page-data.js';
-import type { HtmlPage, PageRequest } from '../paywall/offer/html-page.js';
-import { renderDocument, type DocumentParts, escapeHtml, renderDataBlock } from './document.js';
-import { createPayOption, listOfferedSales, type OfferedSale } from './offered-sales.js';
-import { pathWithQuery, renderByHand } from './pay-by-hand.js';
+import { markOf } from '../paywall/offer/challenge-template.js';
+import type { HtmlPage, PageRequest, RenderHtmlPage } from '../paywall/offer/html-page.js';
+import { renderDocument, type DocumentParts, escapeHtml, renderData, renderDataBlock } from './document.js';
+import { createPayOption, issueSales, listOfferedSales, type IssuedSale, type OfferedSale } from './offered-sales.js';
+import { PageTemplate } from './page-template.js';
+import { pathWithQuery, quote, renderByHand } from './pay-by-hand.js';
 import type { PayTickets } from './pay-tickets.js';
-import { basePathOf, renderFacts, showRoutePrice, type SaleTerms } from './sale-terms.js';
+import { renderFacts, showRoutePrice, type SaleTerms } from './sale-terms.js';
 
 export interface PayPageParts {
   readonly document: DocumentParts;
   readonly terms: readonly SaleTerms[];
   readonly tickets: PayTickets;
+  /** The path of `PUBLIC_URL`. */
+  readonly base: string;
   /** Whether signed payments are accepted. */
   readonly signedPayments: boolean;
   readonly receiptSeconds: number;
 }
 
-/** The page of an unpaid request: what it costs, buttons for wallets, and everything as text for who has neither. */
-export function renderPayPage(parts: PayPageParts, request: PageRequest): HtmlPage {
-  const { document, terms } = parts;
-  const { route, origin } = request;
-  const sales = listOfferedSales(terms, request);
-  const data = createData(parts, request, sales);
-  const { description, mimeType, isMetered } = route;
-  const price = showRoutePrice(
-    route,
-    sales.map((sale) => sale.terms),
-  );
-  const what = `${renderRequest(request)} (${escapeHtml(mimeType)})`;
-  const facts = sales.map((sale) => renderFacts(sale.terms, { what, total: sale.price, idEnd: sale.idEnd }));
-  const byHand = sales.map((sale) => renderByHand(sale, request, sales.length === 1));
-  const metered = `<p class="hint">With a signature by ${methodOfScheme('upto')?.title} you pay what the answer costs. Every other way to pay costs all of it.</p>`;
-  const main = `<h1 id="title">Pay ${escapeHtml(price)}</h1>
+/** What renders the page of an unpaid request, or its data. The constant part of a page is rendered once for what is offered. */
+export function createPayPages(parts: PayPageParts): RenderHtmlPage {
+  const pages = new WeakMap<PageRequest['offered'], PayPage>();
+  return (request) => {
+    const { offered } = request;
+    const page = pages.get(offered) ?? new PayPage(parts, request);
+    pages.set(offered, page);
+    return request.form === 'page' ? page.render(request) : page.renderData(request);
+  };
+}
+
+/** The page of a route while the same options are offered. */
+class PayPage {
+  readonly #sales: readonly OfferedSale[];
+  readonly #template: PageTemplate;
+  readonly #headers: readonly string[];
+
+  constructor(
+    private readonly parts: PayPageParts,
+    private readonly sold: Pick<PageRequest, 'route' | 'offered'>,
+  ) {
+    this.#sales = listOfferedSales(parts.terms, sold);
+    const { body, headers } = this.#renderMarked();
+    this.#template = new PageTemplate(body);
+    this.#headers = headers;
+  }
+
+  render(request: PageRequest): HtmlPage {
+    const { method, sentPath, origin, query } = request;
+    const asked = pathWithQuery(sentPath, query);
+    const texts: Record<string, string> = {
+      request: renderRequest(`${method} ${asked}`),
+      url: escapeHtml(quote(origin.url + asked)),
+    };
+    issueSales(this.#sales, request, this.parts).forEach(({ reference, lock, ticketUrl }, at) => {
+      texts[`reference${at}`] = escapeHtml(reference);
+      texts[`lock${at}`] = lock.slice(2);
+      texts[`knownReference${at}`] = renderData(reference);
+      texts[`ticketUrl${at}`] = renderData(ticketUrl);
+    });
+    return { body: this.#template.fill(texts), headers: this.#headers };
+  }
+
+  /** What the page's script asks for before it opens a wallet: its data, with new references. */
+  renderData(request: PageRequest): HtmlPage {
+    return {
+      body: renderData(this.#createData(issueSales(this.#sales, request, this.parts))),
+      headers: ['Content-Type', 'application/json; charset=utf-8', 'X-Content-Type-Options', 'nosniff'],
+    };
+  }
+
+  /** What it costs, buttons for wallets, and everything as text for who has neither. */
+  #renderMarked(): HtmlPage {
+    const { document, base } = this.parts;
+    const { route } = this.sold;
+    const marked = this.#sales.map((_, at): IssuedSale => ({
+      reference: markOf(`reference${at}`),
+      lock: `0x${markOf(`lock${at}`)}`,
+      ticketUrl: markOf(`ticketUrl${at}`),
+    }));
+    const { description, mimeType, isMetered } = route;
+    const price = showRoutePrice(
+      route,
+      this.#sales.map(({ terms }) => terms),
+    );
+    const what = `${markOf('request')} (${escapeHtml(mimeType)})`;
+    const facts = this.#sales.map(({ terms, price: total, idEnd }) => renderFacts(terms, { what, total, idEnd }));
+    const isOnly = marked.length === 1;
+    const byHand = this.#sales.map((sale, at) => renderByHand(sale, marked[at] as IssuedSale, markOf('url'), isOnly));
+    const data = this.#createData(marked.map((sale, at) => ({ ...sale, reference: markOf(`knownReference${at}`) })));
+    const metered = `<p class="hint">With a signature by ${methodOfScheme('upto')?.title} you pay what the answer costs. Every other way to pay costs all of it.</p>`;
+    const main = `<h1 id="title">Pay ${escapeHtml(price)}</h1>
 <p>${escapeHtml(description)}</p>
 ${facts.join('\n')}
 ${isMetered === true && data.options.some(({ signs }) => signs) ? metered : ''}
@@ -46,45 +107,35 @@ ${isMetered === true && data.options.some(({ signs }) => signs) ? metered : ''}
 <details id="phone" hidden><summary>Pay with your phone</summary>
 <div id="code"></div></details>
 ${byHand.join('\n')}`;
-  const title = `Pay – ${document.brand.name}`;
-  const end = renderDataBlock('page-data', data);
-  return renderDocument(document, { title, main, end, hasScript: true, base: basePathOf(origin.url) });
-}
+    const title = `Pay – ${document.brand.name}`;
+    const end = renderDataBlock('page-data', data);
+    return renderDocument(document, { title, main, end, hasScript: true, base });
+  }
 
-/** What the page's script asks for before it opens a wallet: its data, with new references. */
-export function renderPayData(parts: PayPageParts, request: PageRequest): HtmlPage {
-  const data = createData(parts, request, listOfferedSales(parts.terms, request));
-  return {
-    body: JSON.stringify(data),
-    headers: ['Content-Type', 'application/json; charset=utf-8', 'X-Content-Type-Options', 'nosniff'],
-  };
+  #createData(issued: readonly IssuedSale[]): PayPageData {
+    const { base, terms, receiptSeconds, signedPayments } = this.parts;
+    const [first, ...others] = this.#sales.map((sale, at) =>
+      createPayOption(sale, issued[at] as IssuedSale, signedPayments),
+    );
+    const [term] = terms;
+    if (first === undefined || term === undefined) throw new TypeError('a page was asked for that offers nothing');
+    return {
+      kind: 'pay',
+      base,
+      options: [first, ...others],
+      secondsLeft: term.maxTimeoutSeconds,
+      receiptSeconds,
+      settlesFirst: this.sold.route.settle === 'before',
+    };
+  }
 }
 
 /** Longer ones scroll, so that what follows stays in sight. */
 const LONGEST_INLINE = 300;
 
 /** The request that is bought, as it was sent: the query is part of it. As HTML. */
-function renderRequest({ method, sentPath, query }: PageRequest): string {
-  const text = escapeHtml(`${method} ${pathWithQuery(sentPath, query)}`);
+function renderRequest(request: string): string {
+  const text = escapeHtml(request);
   if (text.length <= LONGEST_INLINE) return `<code>${text}</code>`;
   return `<pre tabindex="0" role="region" aria-label="Request">${text}</pre>`;
-}
-
-function createData(
-  { tickets, signedPayments, receiptSeconds, terms }: PayPageParts,
-  { route, resource, origin }: PageRequest,
-  sales: readonly OfferedSale[],
-): PayPageData {
-  const base = basePathOf(origin.url);
-  const [first, ...others] = sales.map((sale) => createPayOption(sale, { tickets, signedPayments, resource, base }));
-  const [term] = terms;
-  if (first === undefined || term === undefined) throw new TypeError('a page was asked for that offers nothing');
-  return {
-    kind: 'pay',
-    base,
-    options: [first, ...others],
-    secondsLeft: term.maxTimeoutSeconds,
-    receiptSeconds,
-    settlesFirst: route.settle === 'before',
-  };
 }

@@ -14,11 +14,11 @@ import { ANSWER_FRAME_PATH, renderAnswerFrame } from './answer-frame.js';
 import { type DocumentParts, sendPage } from './document.js';
 import { type FrontPageParts, renderFrontPage, renderLlmsText } from './front-page.js';
 import { readBrand, loadTestWallet, readWebFiles, ASSETS_PATH } from './page-files.js';
-import { renderPayData, renderPayPage } from './pay-page.js';
+import { createPayPages } from './pay-page.js';
 import { PayTickets } from './pay-tickets.js';
 import { renderProblemPage } from './problem-page.js';
 import { ReportedHashes } from './reported-hashes.js';
-import { saleTermsOf } from './sale-terms.js';
+import { basePathOf, saleTermsOf } from './sale-terms.js';
 import { registerTicketRoutes } from './ticket-routes.js';
 
 export interface PagesParts {
@@ -97,8 +97,8 @@ export async function registerPages(server: FastifyInstance, parts: PagesParts):
   const reports = new ReportedHashes(redis);
   await registerTicketRoutes(server, { document, terms, tickets, reports, locks, readOrigin });
   const receiptSeconds = environment.acceptance.boundRedemptionWindowSeconds;
-  const pay = { document, terms, tickets, signedPayments, receiptSeconds };
-  return (request) => (request.form === 'page' ? renderPayPage(pay, request) : renderPayData(pay, request));
+  const base = basePathOf(environment.server.publicUrl ?? '');
+  return createPayPages({ document, terms, tickets, base, signedPayments, receiptSeconds });
 }
 
 function serve(

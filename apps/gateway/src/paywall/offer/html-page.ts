@@ -7,6 +7,7 @@ import type { SoldOption } from './sold-option.js';
 
 /** A page for people. */
 export interface HtmlPage {
+  /** ASCII. */
   readonly body: string;
   /** Alternating names and values, the content type included. */
   readonly headers: readonly string[];

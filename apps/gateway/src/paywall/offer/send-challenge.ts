@@ -59,13 +59,13 @@ export function sendUnpaidPage(
   challenge: RenderedChallenge,
   page: HtmlPage,
 ): void {
-  write(request, reply, challenge, { headers: [...page.headers, 'Vary', 'Accept'], body: Buffer.from(page.body) });
+  write(request, reply, challenge, { headers: [...page.headers, 'Vary', 'Accept'], body: page.body });
 }
 
 interface Content {
   /** Alternating names and values. */
   readonly headers: readonly string[];
-  readonly body: string | Buffer;
+  readonly body: string;
 }
 
 function write(request: FastifyRequest, reply: FastifyReply, { headers }: RenderedChallenge, content: Content): void {
@@ -83,6 +83,5 @@ function write(request: FastifyRequest, reply: FastifyReply, { headers }: Render
   const response = reply.raw;
   response.writeHead(402, answered);
   // ASCII text is sent in one piece with the headers. Node sends no body to a HEAD.
-  if (typeof body === 'string') response.end(body, 'latin1');
-  else response.end(body);
+  response.end(body, 'latin1');
 }
