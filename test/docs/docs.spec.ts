@@ -113,7 +113,7 @@ describe('docs/errors.md', () => {
     expect(firstCells(readTable(page, 'Another error: `application/problem+json`'))).toEqual([...PROBLEM_CODES]);
   });
 
-  it('has every code of the middleware', () => {
+  it("the middleware's own page has every code of the middleware", () => {
     const sources = readdirSync('packages/middleware/src', { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
       .map((file) => read(`packages/middleware/src/${file}`));
@@ -122,12 +122,12 @@ describe('docs/errors.md', () => {
         ...source.matchAll(/create(?:Retry|Final)?Answer\((?:\d+, )?(?:\{ error: )?(?:'(\w+)'|SETTLEMENT_PENDING)/g),
       ].map(([, code = SETTLEMENT_PENDING]) => code),
     );
-    const rows = readTable(page, 'The middleware answered: `error`');
+    const rows = readTable('packages/middleware/README.md', 'Error codes');
     expect(firstCells(rows).sort()).toEqual([...new Set(codes)].sort());
   });
 
-  it("has every code of the client, and so has the client's own page", () => {
-    const rows = readTable(page, 'The paying client stopped: `PaymentError.code`');
+  it("the client's own page has every code of the client, and what to do about it", () => {
+    const rows = readTable('packages/client/README.md', 'What to do about an error');
     expect(firstCells(rows)).toEqual([...CLIENT_FAILURES]);
     const own = firstCells(readTable('packages/client/README.md', 'Errors')).flatMap((cell) => cell.split(', '));
     expect(own.sort()).toEqual([...CLIENT_FAILURES, 'transaction_failed', 'permit2_allowance_missing'].sort());
