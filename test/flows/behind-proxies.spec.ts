@@ -26,7 +26,7 @@ import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { waitFor } from '../harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../harness/stack/borrow-redis.js';
 
-const page = readFileSync('docs/operations.md', 'utf8');
+const page = readFileSync('docs/operations/install.md', 'utf8');
 const CERTIFICATE = join(process.cwd(), 'test/certificates/localhost.cert.pem');
 const KEY = join(process.cwd(), 'test/certificates/localhost.key.pem');
 
@@ -134,7 +134,7 @@ async function startCaddy(): Promise<Proxy> {
 describe.each([
   ['nginx', startNginx],
   ['Caddy', startCaddy],
-])('behind %s as docs/operations.md configures it', (_, start) => {
+])('behind %s as docs/operations/install.md configures it', (_, start) => {
   let proxy: Proxy;
 
   beforeAll(async () => {
@@ -194,7 +194,7 @@ describe.each([
   });
 });
 
-it('a stock nginx refuses the challenge with 502, which the settings of docs/operations.md prevent', async () => {
+it('a stock nginx refuses the challenge with 502, which the settings of docs/operations/install.md prevent', async () => {
   const stock = configurationOf('nginx').replaceAll(/^ +(proxy_buffer|large_client).*\n/gm, '');
   const proxy = await startNginx(stock);
   try {

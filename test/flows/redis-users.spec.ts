@@ -135,7 +135,7 @@ describe('the users of Redis', () => {
     return cannotRead[0] ? '-' : 'read';
   }
 
-  const [, table = ''] = readFileSync('docs/operations.md', 'utf8').split(/\n(?=\| keys  )/);
+  const [, table = ''] = readFileSync('docs/operations/redis.md', 'utf8').split(/\n(?=\| keys  )/);
   const rows = table.split('\n\n')[0]!.split('\n').slice(2).filter(Boolean);
 
   it.each(rows)('may do what the table says: %s', async (row) => {

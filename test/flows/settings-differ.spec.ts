@@ -129,7 +129,7 @@ accepts:
 });
 
 /**
- * In the order of docs/operations.md: half of the verifiers, with a relayer of their own, the gateways, the other
+ * In the order of docs/change-prices-and-secrets.md: half of the verifiers, with a relayer of their own, the gateways, the other
  * verifiers.
  */
 describe('a setting that is changed under load', () => {

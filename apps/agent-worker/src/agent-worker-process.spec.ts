@@ -231,11 +231,11 @@ wallets:
     });
   });
 
-  it('have every metric that the alerts and the operations page name', async () => {
+  it('have every metric that the alerts and the page on metrics name', async () => {
     const text = await readMetrics(await holderOf('one'));
     const [agentJobs = ''] = readFileSync('deploy/alerts.yml', 'utf8').split('- name: tollgate-relayers');
     const alerts = agentJobs.matchAll(/tollgate_\w+/g);
-    const page = readFileSync('docs/operations.md', 'utf8').matchAll(/\| `(tollgate_\w+)`.*Agent worker: /g);
+    const page = readFileSync('docs/operations/metrics.md', 'utf8').matchAll(/\| `(tollgate_\w+)`.*Agent worker: /g);
     const names = [...[...alerts].map(([name]) => name.replace(/_bucket$/, '')), ...[...page].map(([, name]) => name)];
     expect(names.length).toBeGreaterThan(30);
     expect(names.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);

@@ -5,7 +5,7 @@ import { IsRandomText, Setting } from './setting.js';
 /** Which addresses of other people's servers may be reached. */
 export class TargetEnvironment {
   @Setting({
-    help: 'Allow payment jobs and webhooks to reach private, loopback and link-local addresses. For development only.',
+    help: 'Let payment jobs and webhooks reach private and loopback addresses. For development only.',
   })
   @IsBoolean()
   readonly allowPrivateTargets: boolean = false;
@@ -14,7 +14,7 @@ export class TargetEnvironment {
 /** Settings that the services which accept and run agent jobs must share. */
 export class AgentEnvironment extends TargetEnvironment {
   @Setting({
-    help: 'The secrets for direct enqueuing and for webhooks are derived from it. At least 32 characters, the same for gateways, agent workers and npm run keys.',
+    help: 'Secret that those of direct enqueuing and of webhooks are derived from, 32 characters or more. The same at gateways, agent workers and npm run keys; without it a gateway registers no webhooks.',
     secret: true,
     example: '$(openssl rand -hex 32)',
   })

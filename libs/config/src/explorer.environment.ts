@@ -5,7 +5,7 @@ import { Setting } from './setting.js';
 /** Where people look at transactions. */
 export class ExplorerEnvironment {
   @Setting({
-    help: 'Block explorer; if set, log and pages link each transaction to {EXPLORER_URL}/tx/{hash}.',
+    help: 'Block explorer: log and pages link to {EXPLORER_URL}/tx/{hash}.',
     example: 'https://explorer.example',
   })
   @IsOptional()

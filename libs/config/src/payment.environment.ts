@@ -18,12 +18,12 @@ export class PaymentEnvironment extends PaymentsFileEnvironment implements Check
   @Matches(/^[\x21-\x7e]{1,64}$/, { message: '$property must be 1 to 64 visible characters' })
   readonly network: string = 'chain-testnet';
 
-  @Setting({ help: 'Chain id of the network; compared at start with that of the RPC servers.' })
+  @Setting({ help: 'Chain id; compared at start with that of the RPC servers.' })
   @IsIntIn(1)
   readonly chainId: number = 1328;
 
   @Setting({
-    help: 'Contract address of the token that payments are made in.',
+    help: 'Contract of the token that payments are made in.',
     example: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
   })
   @Matches(ADDRESS, { message: addressMessage })
@@ -34,7 +34,7 @@ export class PaymentEnvironment extends PaymentsFileEnvironment implements Check
   readonly assetSymbol: string = 'USDC';
 
   @Setting({
-    help: "Name in the token's EIP-712 domain, if it differs from ASSET_SYMBOL; payers sign with it.",
+    help: "Name in the token's EIP-712 domain, if it differs from ASSET_SYMBOL.",
     example: 'USD Coin',
   })
   @IsOptional()
@@ -54,9 +54,7 @@ export class PaymentEnvironment extends PaymentsFileEnvironment implements Check
   readonly payTo!: `0x${string}`;
 
   @Setting({
-    help:
-      'When a proof is accepted. receipt: the transaction succeeded and was not used before; ' +
-      'transfer: it also pays PAY_TO enough of the asset; bound: it is also bound to a challenge.',
+    help: 'When a payment is accepted. receipt: the transaction succeeded and was not used before; transfer: it also pays PAY_TO enough of the asset; bound: it is also bound to a challenge.',
   })
   @IsIn(PAYMENT_POLICIES)
   readonly paymentPolicy: PaymentPolicy = 'transfer';

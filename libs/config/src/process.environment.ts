@@ -10,7 +10,7 @@ export class LogEnvironment {
   @IsIn(LOG_LEVELS)
   readonly logLevel: (typeof LOG_LEVELS)[number] = 'info';
 
-  @Setting({ help: 'json: one JSON object per line, for machines; pretty: one readable line, for people.' })
+  @Setting({ help: 'json, for machines, or pretty, for people.' })
   @IsIn(LOG_FORMATS)
   readonly logFormat: (typeof LOG_FORMATS)[number] = 'json';
 }
@@ -19,7 +19,7 @@ export class LogEnvironment {
 export class CryptoEnvironment {
   @Setting({
     name: 'TOLLGATE_SECP256K1',
-    help: 'Code that signs and recovers: native, wasm (slower), or auto: native where its binary can be loaded, otherwise wasm.',
+    help: 'Code that signs and recovers: native, wasm (slower), or auto: native where its binary can be loaded.',
   })
   @IsIn(['auto', 'native', 'wasm'])
   readonly secp256k1: 'auto' | 'native' | 'wasm' = 'auto';
@@ -27,7 +27,7 @@ export class CryptoEnvironment {
 
 export class ShutdownEnvironment {
   @Setting({
-    help: 'Milliseconds that running work has to finish after SIGTERM or SIGINT; at the gateway counted after DRAIN_MS.',
+    help: 'Milliseconds that running work has to finish after SIGTERM; at the gateway, after DRAIN_MS.',
   })
   @IsIntIn(0, 600_000)
   readonly shutdownTimeoutMs: number = 25_000;

@@ -7,7 +7,7 @@ import { Setting } from './setting.js';
 /** Whose word is taken for a client's address and protocol. */
 export class ProxyEnvironment implements ChecksEntries {
   @Setting({
-    help: 'Addresses or CIDR ranges of the proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, comma separated.',
+    help: 'Addresses or CIDR ranges of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, comma separated.',
     example: '10.0.0.0/8',
   })
   @IsArray()

@@ -22,9 +22,7 @@ export class RedisEnvironment {
   @Setting({
     // A URL may carry a password.
     secret: true,
-    help:
-      'Redis of the payments ledger: append-only file with appendfsync always, maxmemory-policy noeviction. One server, ' +
-      'or redis+cluster://host:port,host:port, or redis+sentinel://host:port,host:port/name.',
+    help: 'Redis of the ledger, with appendfsync always and maxmemory-policy noeviction. One server, or redis+cluster://host:port,host:port, or redis+sentinel://host:port,host:port/name.',
   })
   @IsRedisUrl()
   readonly redisUrl: string = 'redis://127.0.0.1:6379';
@@ -32,7 +30,7 @@ export class RedisEnvironment {
   @Setting({
     name: 'QUEUE_REDIS_URL',
     secret: true,
-    help: 'Redis of the queues, if it is another server than REDIS_URL.',
+    help: 'Redis of the queues, if it is another server.',
     example: 'redis://127.0.0.1:6380',
   })
   @IsOptional()
@@ -40,37 +38,29 @@ export class RedisEnvironment {
   private readonly ownQueueRedisUrl?: string;
 
   @Setting({
-    help:
-      'What a payment or a job must be written to before anything that rests on it leaves. local: the server of ' +
-      'REDIS_URL; replica: also LEDGER_REPLICAS of its replicas, which needs Redis 7.2 or Valkey. All processes need ' +
-      'the same value of both.',
+    help: 'What has a payment or a job on disk before anything that rests on it leaves. local: the server of REDIS_URL; replica: also LEDGER_REPLICAS replicas (Redis 7.2 or Valkey). The same at every process.',
   })
   @IsIn(['local', 'replica'])
   readonly ledgerDurability: 'local' | 'replica' = 'local';
 
   @Setting({
-    help: 'Replicas that must have written it to disk with LEDGER_DURABILITY=replica: every one that may be promoted.',
+    help: 'Replicas that must have it on disk with LEDGER_DURABILITY=replica: every one that may be promoted.',
   })
   @IsIntIn(REPLICAS.from, REPLICAS.to)
   readonly ledgerReplicas: number = REPLICAS.usually;
 
-  @Setting({ help: 'Milliseconds that these replicas may take; after that the response is 503.' })
+  @Setting({ help: 'Milliseconds that these replicas may take; after that, 503.' })
   @IsIntIn(TIMEOUT_MS.from, TIMEOUT_MS.to)
   readonly ledgerReplicaTimeoutMs: number = TIMEOUT_MS.usually;
 
   @Setting({
-    help:
-      'Whether every change of money is reported to a bookkeeper: on or off. Gateways, verifiers and agent workers ' +
-      'need the same value.',
+    help: 'Whether every change of money is reported to a bookkeeper: on or off. The same at gateways, verifiers and agent workers.',
   })
   @IsIn(['off', 'on'])
   readonly book: 'off' | 'on' = 'off';
 
   @Setting({
-    help:
-      'Events that may wait in Redis for the bookkeeper, about 1 KB each: of payments, of refusals, and of each ' +
-      'relayer and wallet. At the limit, payments that the ledger does not know yet get 503, and so do new ' +
-      'settlements and jobs of that account.',
+    help: 'Events that may wait in Redis for the bookkeeper, 1 KB each: of payments, of refusals, and of each relayer and wallet. At the limit new payments, settlements and jobs get 503.',
   })
   @IsIntIn(1_000, 100_000_000)
   readonly bookOutboxLimit: number = 500_000;

@@ -10,14 +10,16 @@ export class RpcEnvironment implements ChecksEntries {
     // The path or user name is often an API key.
     secret: true,
     as: 'list',
-    help: 'JSON-RPC servers of the chain, http or https, comma separated, the preferred one first. They answer `eth_call` at the number of their newest block: with one that does not, a payment whose transaction failed stays pending for 64 blocks and 60 seconds.',
+    help:
+      'JSON-RPC servers of the chain, comma separated, the preferred one first. They must answer `eth_call` at the newest block: else a payment ' +
+      'whose transaction failed stays pending for 64 blocks and 60 seconds.',
     example: 'https://rpc.example/v1,https://other.example',
   })
   @IsArray()
   @ArrayNotEmpty()
   readonly rpcUrl!: string[];
 
-  @Setting({ help: 'Milliseconds one RPC server has to answer a batch; then the next server is asked.' })
+  @Setting({ help: 'Milliseconds one RPC server has for a batch; then the next is asked.' })
   @IsIntIn(50, 60_000)
   readonly rpcTimeoutMs: number = 3_000;
 

@@ -13,18 +13,14 @@ export type SignedAsset = Omit<TokenDomain, 'chainId'>;
  */
 export class SignedPaymentsEnvironment implements ChecksEntries {
   @Setting({
-    help:
-      'Further tokens that the facilitator settles payments in, comma separated, each as address:name:version with name and ' +
-      'version of its EIP-712 domain; ASSET_ADDRESS is always included.',
+    help: 'Further tokens that the facilitator settles, comma separated, each as address:name:version of its EIP-712 domain.',
     example: '0x5425890298aed601595a70AB815c96711a31Bc65:USD Coin:2',
   })
   @IsArray()
   readonly facilitatorAssets: string[] = [];
 
   @Setting({
-    help:
-      'Further factories that may be called to deploy the wallet that signed a payment (EIP-6492), comma separated addresses; ' +
-      'any call of theirs is made, within DEPLOY_GAS_CAP. Coinbase Smart Wallet 1 and 1.1 and Light Account 1.0.1 to 2.0.0 are known.',
+    help: 'Further factories that may deploy the wallet that signed a payment (EIP-6492), comma separated; any call of theirs is made. Coinbase Smart Wallet 1 and 1.1 and Light Account 1.0.1 to 2.0.0 are known.',
     example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   })
   @IsArray()

@@ -21,7 +21,7 @@ import { WalletEnvironment } from './wallet.environment.js';
 /** Jobs that other services put directly into the queue. */
 class MessageEnvironment {
   @Setting({
-    help: 'Seconds after its issuedAt for which a job that another service put directly into the queue is accepted.',
+    help: 'Seconds after issuedAt for which an enqueued job is accepted.',
   })
   // Idempotency keys are remembered for a week; an older copy of a message could be taken for a new one.
   @IsIntIn(1, 518_400)
@@ -29,23 +29,23 @@ class MessageEnvironment {
 }
 
 class WorkerServerEnvironment {
-  @Setting({ help: 'Port for health and metrics of the agent worker; 0 picks a free one.' })
+  @Setting({ help: 'Port of /health and /metrics; 0 picks a free one.' })
   @IsIntIn(0, 65_535)
   readonly agentWorkerPort: number = 4022;
 
-  @Setting({ help: 'Address on which health and metrics of the agent worker listen; 0.0.0.0 for every interface.' })
+  @Setting({ help: 'Address of /health and /metrics; 0.0.0.0 for every interface.' })
   @IsNotEmpty()
   readonly agentWorkerHost: string = '127.0.0.1';
 }
 
 /** The chain on which the wallets' jobs are carried out. */
 class WorkerChainEnvironment extends RpcEnvironment {
-  @Setting({ help: 'Chain id of the network; compared at start with that of the RPC servers.' })
+  @Setting({ help: 'Chain id; compared at start with that of the RPC servers.' })
   @IsIntIn(1)
   readonly chainId: number = 1328;
 
   @Setting({
-    help: 'JSON-RPC calls that the agent worker puts into one request. A server that takes fewer, or no batches, is noticed.',
+    help: 'JSON-RPC calls in one request. A server that takes fewer, or no batches, is noticed.',
   })
   @IsIntIn(1, 1_000)
   readonly rpcCallsPerRequest: number = 100;

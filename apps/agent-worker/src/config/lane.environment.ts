@@ -10,17 +10,17 @@ export const ORDINARY_GAS = 500_000n;
 /** How the lane of each wallet is run. Lane settings that are not listed here have fixed values. */
 export class LaneEnvironment implements ChecksTogether {
   @Setting({
-    help: "Transactions of one wallet that may be in flight at once; keep it within what the chain's nodes hold for one account.",
+    help: "Transactions of one wallet in flight; keep it within what the chain's nodes hold for an account.",
   })
   @IsIntIn(1, 10_000)
   readonly laneMaxInFlight: number = 64;
 
-  @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts a payment in the newest block.' })
+  @Setting({ help: 'Blocks a payment must have, its own included.' })
   @IsIntIn(1, 1_000)
   readonly confirmations: number = 1;
 
   @Setting({
-    help: "Milliseconds between two reads of the chain's newest block, for each wallet; fewer while a transaction waits for its block.",
+    help: 'Milliseconds between two reads of the newest block, for each wallet.',
   })
   @IsIntIn(20, 60_000)
   readonly lanePollMs: number = 500;
@@ -30,7 +30,7 @@ export class LaneEnvironment implements ChecksTogether {
   readonly laneLeaseMs: number = 10_000;
 
   @Setting({
-    help: 'Milliseconds after which a transaction that is not mined is sent again unchanged, because nodes drop transactions from their pools.',
+    help: 'Milliseconds after which an unmined transaction is sent again unchanged.',
   })
   @IsIntIn(100, 3_600_000)
   readonly resendAfterMs: number = 10_000;
@@ -42,28 +42,28 @@ export class LaneEnvironment implements ChecksTogether {
   readonly replaceAfterMs: number = 30_000;
 
   @Setting({
-    help: 'Milliseconds after which a nonce that is used on the chain, but by none of our transactions, counts as used by another program; and between two looks at the chain where Redis lost writes.',
+    help: 'Milliseconds after which a nonce that none of our transactions used counts as used by another program; and between two looks at the chain where Redis lost writes.',
   })
   @IsIntIn(100, 3_600_000)
   readonly strangerAfterMs: number = 60_000;
 
   @Setting({
-    help: 'Seconds after which a job that is not approved ends; 0: it waits indefinitely.',
+    help: 'Seconds after which a job that is not approved ends; 0: never.',
   })
   @IsIntIn(0, 31_536_000)
   readonly approvalTimeoutSeconds: number = 86_400;
 
   @Setting({
-    help: 'Nonces of a wallet in an hour that the worker fills by itself where nothing uses them, the journal never had a job for them and two RPC servers agree; 0: only an operator fills one.',
+    help: 'Unused nonces of a wallet that the worker fills by itself in an hour; 0: only an operator does.',
   })
   @IsIntIn(0, 100)
   readonly nonceFillsPerHour: number = 0;
 
-  @Setting({ help: 'The highest fee per gas that a transaction offers, in gwei; for replacements too.' })
+  @Setting({ help: 'The highest fee per gas that a transaction offers, in gwei.' })
   @IsGwei()
   readonly maxFeeGwei: string = '500';
 
-  @Setting({ help: 'The highest priority fee per gas that a transaction offers, in gwei; for replacements too.' })
+  @Setting({ help: 'The highest priority fee that a transaction offers, in gwei.' })
   @IsGwei()
   readonly maxPriorityFeeGwei: string = '50';
 

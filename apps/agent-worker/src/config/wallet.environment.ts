@@ -8,20 +8,22 @@ import type { WorkerWallet } from '../wallets/worker-wallet.js';
 export class WalletEnvironment implements ChecksTogether {
   @Setting({
     secret: true,
-    help: 'Private key of the wallet `main`: 32 bytes in hexadecimal. Alternatively, list encrypted keystores in WALLETS_FILE.',
+    help: 'Private key of the wallet `main`, in hexadecimal.',
   })
   @IsOptional()
   readonly walletPrivateKey?: string;
 
   @Setting({
-    help: 'JSON file with the policy of the wallet of WALLET_PRIVATE_KEY: operations, recipients, contracts, maxPerOperation, maxPerDay, maxSlippageBps. With recipients or amounts, only listed tokens and those that it names are bought or put into pools; amounts and recipients do not limit borrowing, redeeming and perps: list the allowed operations.',
+    help:
+      'JSON file with the policy of the wallet of WALLET_PRIVATE_KEY: operations, recipients, contracts, maxPerOperation, maxPerDay, ' +
+      'maxSlippageBps. Amounts and recipients do not limit borrowing, redeeming and perps: list the allowed operations.',
     example: 'policy.json',
   })
   @IsOptional()
   readonly policyFile?: string;
 
   @Setting({
-    help: 'YAML or JSON file of named wallets, each with its key, its policy and the amounts above which a job needs an approval.',
+    help: 'YAML or JSON file of named wallets, each with key, policy and the amounts that need an approval.',
     example: 'wallets.yaml',
   })
   @IsOptional()

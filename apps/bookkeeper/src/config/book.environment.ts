@@ -12,7 +12,7 @@ const GUESSED_MESSAGE = '$property is repeated or counted, not random: others ca
 export class BookEnvironment implements ChecksTogether {
   @Setting({
     secret: true,
-    help: 'PostgreSQL server of the book, version 15 or newer. Without it the book is in BOOK_FOLDER, in a database inside the bookkeeper.',
+    help: 'PostgreSQL server of the book, version 15 or newer. Without it the book is in BOOK_FOLDER.',
     example: 'postgres://tollgate@db.example/tollgate',
   })
   @IsOptional()
@@ -20,13 +20,13 @@ export class BookEnvironment implements ChecksTogether {
   readonly bookDatabaseUrl?: string;
 
   @Setting({
-    help: 'Folder of the book where BOOK_DATABASE_URL is not set, on a disk of this machine: each commit waits for it. Only one process can have it open; after one that was killed in a container or on a machine of another host name, remove its file bookkeeper.lock.',
+    help: 'Folder of the book, on a disk of this machine, for one process at a time; after one that was killed under another host name, remove its file bookkeeper.lock.',
   })
   @IsNotEmpty()
   readonly bookFolder: string = 'book';
 
   @Setting({
-    help: 'Copy of a book, made by tollgate backup --book: it is restored at the start if the book is empty.',
+    help: 'Copy of a book (tollgate backup --book): restored at the start if the book is empty.',
     example: '/backups/tollgate-2026-11-25.book',
   })
   @IsOptional()
@@ -35,7 +35,7 @@ export class BookEnvironment implements ChecksTogether {
 
   @Setting({
     secret: true,
-    help: 'Private key that signs the closings of the book: 32 bytes in hexadecimal. Keep it away from the database, and from any account that has money.',
+    help: 'Private key that signs the closings of the book, in hexadecimal. Keep it away from the database, and use no account with money.',
     example: '$(openssl rand -hex 32)',
   })
   @Matches(/^(0x)?[0-9a-f]{64}$/i, { message: KEY_MESSAGE })
@@ -43,7 +43,7 @@ export class BookEnvironment implements ChecksTogether {
   readonly bookSigningKey!: string;
 
   @Setting({
-    help: 'Addresses of the keys that signed closings of the book before BOOK_SIGNING_KEY, comma separated, the oldest first.',
+    help: 'Addresses of the keys that signed closings before BOOK_SIGNING_KEY, comma separated, the oldest first.',
     as: 'list',
     example: '0x1c7d4b196cb0c7b01d743fbc6116a902379c7238',
   })
@@ -51,7 +51,7 @@ export class BookEnvironment implements ChecksTogether {
   readonly bookFormerSigners: string[] = [];
 
   @Setting({
-    help: 'Events that the bookkeeper reads from one stream, and writes to the book in one transaction, at a time.',
+    help: 'Events that the bookkeeper writes in one transaction.',
   })
   @IsIntIn(1, 10_000)
   readonly bookBatch: number = 500;

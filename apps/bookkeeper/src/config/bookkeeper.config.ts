@@ -27,7 +27,7 @@ import { RefundEnvironment } from './refund.environment.js';
 /** The events of payments for other programs. */
 class EventEnvironment {
   @Setting({
-    help: 'Events of payments that are kept for streams that resume, about 1 KB each in the database; above this number the oldest are removed.',
+    help: 'Events of payments kept for streams that resume, 1 KB each in the database.',
   })
   @IsIntIn(1_000, 100_000_000)
   readonly bookEventsKept: number = 1_000_000;
@@ -42,18 +42,18 @@ class EventEnvironment {
 }
 
 class BookkeeperServerEnvironment {
-  @Setting({ help: 'Port for the operator API, health and metrics of the bookkeeper; 0 picks a free one.' })
+  @Setting({ help: 'Port of the operator API, /health and /metrics; 0 picks a free one.' })
   @IsIntIn(0, 65_535)
   readonly bookkeeperPort: number = 4023;
 
   @Setting({
-    help: 'Address on which the operator API, health and metrics of the bookkeeper listen; 0.0.0.0 for every interface. Keep it off the public internet.',
+    help: 'Address of the operator API, /health and /metrics. Keep it off the public internet.',
   })
   @IsNotEmpty()
   readonly bookkeeperHost: string = '127.0.0.1';
 
   @Setting({
-    help: 'Host names, besides those of loopback, by which browsers reach the console at /console, comma separated: those of the proxy with HTTPS in front of it.',
+    help: 'Host names, besides loopback, by which browsers reach /console, comma separated: those of your HTTPS proxy.',
     as: 'list',
     example: 'console.example',
   })
@@ -65,16 +65,16 @@ class BookkeeperServerEnvironment {
 
   @SettingGroup(ProxyEnvironment) readonly proxies!: ProxyEnvironment;
 
-  @Setting({ help: 'Requests to /operator per minute and API key; 0 means no limit.' })
+  @Setting({ help: 'Requests to /operator per minute and API key; 0: no limit.' })
   @IsIntIn(0)
   readonly operatorRateLimitPerMinute: number = 600;
 
-  @Setting({ help: 'Invalid API keys per minute and client address at the operator API; 0 means no limit.' })
+  @Setting({ help: 'Invalid API keys per minute and client address; 0: no limit.' })
   @IsIntIn(0)
   readonly operatorRefusedKeysPerMinute: number = 20;
 
   @Setting({
-    help: 'Writes of one API key to /operator in a day, UTC: approvals, refunds, pauses and so on; 0 means no limit.',
+    help: 'Writes of one API key to /operator in a day, UTC; 0: no limit.',
   })
   @IsIntIn(0)
   readonly operatorWritesPerDay: number = 1_000;

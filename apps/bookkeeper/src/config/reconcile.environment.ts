@@ -7,7 +7,7 @@ export class ReconcileEnvironment implements ChecksEntries, Warns {
     // The path or user name is often an API key.
     secret: true,
     as: 'list',
-    help: 'JSON-RPC servers from which the bookkeeper reads the chain, comma separated, the preferred one first. Without any, the book is not compared with the chain.',
+    help: 'JSON-RPC servers to compare the book with, comma separated, the preferred one first. Without any, it is not compared.',
     example: 'https://rpc.example/v1,https://other.example',
   })
   @IsArray()
@@ -18,13 +18,13 @@ export class ReconcileEnvironment implements ChecksEntries, Warns {
   readonly reconcileConfirmations: number = 12;
 
   @Setting({
-    help: 'Blocks that one eth_getLogs of the bookkeeper spans at most; fewer where the server refuses them.',
+    help: 'Blocks that one eth_getLogs spans at most.',
   })
   @IsIntIn(1, 1_000_000)
   readonly reconcileRangeBlocks: number = 2_000;
 
   @Setting({
-    help: 'Seconds after which chain and book must agree: an event may take as long. Money without one is then booked as unclaimed.',
+    help: 'Seconds after which chain and book must agree. Money without an event is then booked as unclaimed.',
   })
   @IsIntIn(0, 86_400)
   readonly reconcileGraceSeconds: number = 60;
@@ -34,7 +34,7 @@ export class ReconcileEnvironment implements ChecksEntries, Warns {
   readonly reconcileIntervalMs: number = 5_000;
 
   @Setting({
-    help: 'Base units below which transfers that no request presents are summed, one sum for each payer and transaction; 0: none is. A tenth of the cheapest price of the last 1,000 sales where it is not set.',
+    help: 'Base units below which unclaimed transfers are summed; 0: none. Without it, a tenth of the cheapest price of the last 1,000 sales.',
     example: '100',
   })
   @IsOptional()

@@ -17,27 +17,25 @@ export class RefundEnvironment {
   readonly refundMost: string = '100';
 
   @Setting({
-    help: 'The most that is refunded to one payer in a day, UTC, in whole units of the token times its rate; none: any amount.',
+    help: 'The most for one payer in a day, UTC; unit as above.',
   })
   @Matches(AMOUNT, { message })
   readonly refundMostPerPayer: string = '100';
 
   @Setting({
-    help: 'The most that one API key may have refunded in a day, UTC, in whole units of the token times its rate; none: any amount.',
+    help: 'The most by one API key in a day, UTC; unit as above.',
   })
   @Matches(AMOUNT, { message })
   readonly refundMostPerKey: string = '500';
 
   @Setting({
-    help: 'The most that is refunded in a day, UTC, in whole units of the token times its rate; none: any amount.',
+    help: 'The most in a day, UTC; unit as above.',
   })
   @Matches(AMOUNT, { message })
   readonly refundMostPerDay: string = '1000';
 
   @Setting({
-    help:
-      'A refund needs the approval of another API key if it brings all refunds of its payment above this, in whole units ' +
-      'of the token times its rate; none: no amount needs one by itself.',
+    help: 'Above this sum of all refunds of a payment, another API key must approve; unit as above.',
   })
   @Matches(AMOUNT, { message })
   readonly refundApprovalAbove: string = '10';

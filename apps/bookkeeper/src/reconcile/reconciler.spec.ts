@@ -197,11 +197,11 @@ describe('reconciling the book with the chain', () => {
     expect(readTold()).toMatchObject([{ amount: '1234', reason: 'before_the_book_was_complete' }]);
   });
 
-  it('shows every metric that the alerts of the book and the page on operations name', async () => {
+  it('shows every metric that the alerts of the book and the page on metrics name', async () => {
     const text = await (await fetch(`${fixture.bookkeeper.url}/metrics`)).text();
     const [, alerts = ''] = readFileSync('deploy/alerts.yml', 'utf8').split('- name: tollgate-book');
     const alerted = [...alerts.matchAll(/tollgate_\w+/g)].map(([name]) => name);
-    const page = readFileSync('docs/operations.md', 'utf8').matchAll(/\| `(tollgate_\w+)`.*[Bb]ookkeeper: /g);
+    const page = readFileSync('docs/operations/metrics.md', 'utf8').matchAll(/\| `(tollgate_\w+)`.*[Bb]ookkeeper: /g);
     const names = new Set([...alerted, ...[...page].map(([, name = '']) => name)]);
     expect(alerted.length).toBeGreaterThan(5);
     expect(names.size).toBeGreaterThan(10);

@@ -4,7 +4,7 @@ import { IsOptional, MinLength } from 'class-validator';
 /** The gateway's settings for agent jobs. Selling and paying need none of them, and no API key. */
 export class AgentJobsEnvironment extends TargetEnvironment {
   @Setting({
-    help: 'The secrets for direct enqueuing and for webhooks are derived from it. At least 32 characters, the same for gateways, agent workers and npm run keys; a gateway without it registers no webhooks.',
+    help: 'Secret that those of direct enqueuing and of webhooks are derived from, 32 characters or more. The same at gateways, agent workers and npm run keys; without it a gateway registers no webhooks.',
     secret: true,
     example: '$(openssl rand -hex 32)',
   })
@@ -30,7 +30,7 @@ export class AgentJobsEnvironment extends TargetEnvironment {
   readonly agentStreamHeartbeatMs: number = 15_000;
 
   @Setting({
-    help: 'Milliseconds after which an event stream is closed if its client reads nothing; the client can reconnect.',
+    help: 'Milliseconds after which an event stream is closed if its client reads nothing.',
   })
   @IsIntIn(100, 600_000)
   readonly agentStreamStallMs: number = 30_000;

@@ -5,14 +5,12 @@ const NAME = /^(?=.*[a-z\d])[\w-]+$/i;
 
 /** What the book gets of a sale's query. Its path is always told. */
 export class BookedQueryEnvironment implements ChecksEntries {
-  @Setting({ help: 'With BOOK=on, whether the book gets the query of each sale too, and not only its path.' })
+  @Setting({ help: 'With BOOK=on, whether the book gets the query of each sale too.' })
   @IsBoolean()
   readonly bookQuery: boolean = false;
 
   @Setting({
-    help:
-      'Parameters that BOOK_QUERY leaves out, comma separated: each whose name is or ends with one of these, in ' +
-      'whatever case, with or without - and _.',
+    help: 'Parameters that BOOK_QUERY leaves out, comma separated: each whose name is or ends with one of these, in any case, with or without - and _.',
   })
   @IsArray()
   readonly bookQueryWithout: string[] = [

@@ -10,7 +10,7 @@ export type ChallengeForm = (typeof CHALLENGE_FORMS)[number];
 
 export class ChallengeEnvironment implements ChecksTogether {
   @Setting({
-    help: 'Secrets that sign the references of challenges, comma separated: the first one signs, all are accepted. At least 32 characters each, the same for every replica.',
+    help: 'Secrets that sign the references of challenges, comma separated: the first signs, all are accepted. 32 characters or more each, the same at every gateway.',
     secret: true,
     as: 'list',
     example: '$(openssl rand -hex 32)',
@@ -22,9 +22,7 @@ export class ChallengeEnvironment implements ChecksTogether {
   readonly challengeSecret!: string[];
 
   @Setting({
-    help:
-      'How the body of a challenge names network and resource. documented: NETWORK and the path; v1-clients: the name by ' +
-      'which published x402 v1 clients know CHAIN_ID, and a URL under PUBLIC_URL.',
+    help: 'How the body of a challenge names network and resource. documented: NETWORK and the path; v1-clients: the name by which x402 v1 clients know CHAIN_ID, and a URL under PUBLIC_URL.',
   })
   @IsIn(CHALLENGE_FORMS)
   readonly challengeForm: ChallengeForm = 'documented';

@@ -11,19 +11,19 @@ export class FacilitatorEnvironment extends SignedPaymentsEnvironment {
   readonly isServed: boolean = false;
 
   @Setting({
-    help: 'Recipients whose payments in ASSET_ADDRESS are settled without an API key, comma separated. Each settlement costs the relayer gas.',
+    help: 'Recipients whose payments in ASSET_ADDRESS are settled without an API key, comma separated. Each costs the relayer gas.',
     example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   })
   @IsArray()
   readonly facilitatorPayTo: string[] = [];
 
   @Setting({
-    help: 'Smallest amount that is settled without an API key, in base units of the asset. Settling less would cost more gas than the payment is worth.',
+    help: 'Smallest amount that is settled without an API key, in base units.',
   })
   @Matches(BASE_UNITS, { message: '$property must be a whole number of base units' })
   readonly facilitatorMinBaseUnits: string = '1000';
 
-  @Setting({ help: 'Requests to /facilitator per minute and API key, or per address without a key; 0 means no limit.' })
+  @Setting({ help: 'Requests to /facilitator per minute and API key, or address without one; 0: no limit.' })
   @IsIntIn(0)
   readonly facilitatorRateLimitPerMinute: number = 600;
 

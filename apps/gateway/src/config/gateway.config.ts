@@ -26,16 +26,16 @@ import { WeatherEnvironment } from './weather.environment.js';
 
 /** How paid responses are produced and stored. */
 class AnswerEnvironment {
-  @Setting({ help: 'Largest response in bytes that is stored with its payment; a larger one is streamed.' })
+  @Setting({ help: 'Largest answer that is stored with its payment; a larger one is streamed.' })
   @IsIntIn(0, 268_435_456)
   readonly maxStoredAnswerBytes: number = 1_048_576;
 
-  @Setting({ help: 'Bytes of Redis for all stored responses together; above it only the payment is recorded.' })
+  @Setting({ help: 'Bytes of Redis for all stored answers; above it only the payment is recorded.' })
   @IsIntIn(0)
   readonly answerStoreBytes: number = 536_870_912;
 
   @Setting({
-    help: 'Milliseconds of the lease on a payment, after which it can be retried if its gateway has died. A running gateway renews it.',
+    help: 'Milliseconds after which a payment can be retried if its gateway has died.',
   })
   @IsIntIn(1_000, 600_000)
   readonly leaseMs: number = 30_000;
@@ -43,7 +43,7 @@ class AnswerEnvironment {
 
 /** How the gateway asks a verifier about a payment. */
 class VerificationEnvironment implements ChecksTogether {
-  @Setting({ help: 'Milliseconds for the verification of a payment; after that the response is 503.' })
+  @Setting({ help: 'Milliseconds for the verification of a payment; after that, 503.' })
   @IsIntIn(100, 120_000)
   readonly verifyDeadlineMs: number = 10_000;
 
@@ -51,12 +51,12 @@ class VerificationEnvironment implements ChecksTogether {
   @IsIntIn(50, 120_000)
   readonly verifyRetryMs: number = 4_000;
 
-  @Setting({ help: 'Questions that may wait for a verifier; above it the response is 503 immediately.' })
+  @Setting({ help: 'Questions that may wait for a verifier; above it, 503.' })
   @IsIntIn(1, 1_000_000)
   readonly verifyQueueLimit: number = 1_000;
 
   @Setting({
-    help: 'Milliseconds for the settlement of a signed payment; after that the response is 503 settlement_pending.',
+    help: 'Milliseconds for the settlement of a signed payment; after that, 503 settlement_pending.',
   })
   @IsIntIn(100, 120_000)
   readonly settleDeadlineMs: number = 15_000;

@@ -32,7 +32,7 @@ export class PagesEnvironment implements ChecksTogether {
   readonly nativeSymbol: string = 'ETH';
 
   @Setting({
-    help: 'Public RPC server that wallets may add together with the chain. Anyone can read it: not your own RPC_URL with a key in it.',
+    help: 'Public RPC server that wallets may add with the chain. Anyone can read it: not one with a key in it.',
     example: 'https://rpc.example',
   })
   @IsOptional()
@@ -40,7 +40,7 @@ export class PagesEnvironment implements ChecksTogether {
   readonly walletRpcUrl?: string;
 
   @Setting({
-    help: 'JavaScript file of a wallet that signs without asking, for development on a local anvil. npm run dev sets it; never set it yourself.',
+    help: 'JavaScript file of a wallet that signs without asking. npm run dev sets it; never set it yourself.',
   })
   @IsOptional()
   @IsNotEmpty()

@@ -42,18 +42,18 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @IsNotEmpty()
   readonly tlsKey?: string;
 
-  @Setting({ help: 'Requests per minute and client address (IPv6: per /64 network); 0 means no limit.' })
+  @Setting({ help: 'Requests per minute and client address (IPv6: /64 network); 0: no limit.' })
   @IsIntIn(0)
   readonly rateLimitPerMinute: number = 0;
 
   @Setting({
-    help: 'Invalid API keys per minute and client address; above it only keys that were accepted before are checked. 0 means no limit.',
+    help: 'Invalid API keys per minute and client address; above it only keys that were accepted before are checked. 0: no limit.',
   })
   @IsIntIn(0)
   readonly refusedKeysPerMinute: number = 60;
 
   @Setting({
-    help: 'Origins whose browser pages may call the gateway, comma separated; * means every origin, without its cookies.',
+    help: 'Origins whose pages may call the gateway, comma separated; * is every origin, without its cookies.',
   })
   @IsArray()
   readonly corsOrigins: string[] = ['*'];
@@ -63,7 +63,7 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   readonly maxRequestBodyBytes: number = 1_048_576;
 
   @Setting({
-    help: 'Milliseconds that the gateway keeps serving after SIGTERM or SIGINT while its readiness fails, so that load balancers notice; 0 stops immediately.',
+    help: 'Milliseconds that the gateway goes on serving after SIGTERM while it is not ready, so that load balancers notice.',
   })
   @IsIntIn(0, 600_000)
   readonly drainMs: number = 5_000;

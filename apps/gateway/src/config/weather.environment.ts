@@ -10,7 +10,7 @@ export class WeatherEnvironment {
   readonly weatherPrice: string = '0.001';
 
   @Setting({
-    help: 'off: no weather is sold, as is usual with ROUTES_FILE; sample, as is usual without: invented from time and place, needs no network; open-meteo: the weather service of that name.',
+    help: 'off: no weather is sold, the default with ROUTES_FILE; sample, the default without: invented, needs no network; open-meteo: the weather service.',
   })
   @IsOptional()
   @IsIn(WEATHER_SOURCES)

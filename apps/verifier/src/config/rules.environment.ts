@@ -5,28 +5,28 @@ import { IsIn, IsOptional, Matches } from 'class-validator';
 
 /** The rules for payments beyond the acceptance policy, and how long the verifier waits for a receipt. */
 export class RulesEnvironment extends AcceptanceEnvironment {
-  @Setting({ help: 'Milliseconds to wait for the receipt, or the confirmations, of a payment that was just made.' })
+  @Setting({ help: 'Milliseconds to wait for receipt and confirmations of a new payment.' })
   @IsIntIn(0, 60_000)
   readonly receiptWaitMs: number = 3_000;
 
   @Setting({
-    help: 'Payments of one client address that may wait for the chain at once; further ones get 503 and may retry.',
+    help: 'Payments of one client address that may wait for the chain; further ones get 503.',
   })
   @IsIntIn(0)
   readonly waitingPerClient: number = 16;
 
-  @Setting({ help: 'Payments that may wait for the chain at once; further ones get 503 and may retry.' })
+  @Setting({ help: 'Payments that may wait for the chain; further ones get 503.' })
   @IsIntIn(0)
   readonly waitingTotal: number = 256;
 
   @Setting({
-    help: 'Look-ups per minute of one client address that may end in a refusal or find nothing; above it, payments that need a look-up get 503. 0 sets no limit.',
+    help: 'Look-ups of one client address that may end in a refusal or find nothing; above it, 503. 0: no limit.',
   })
   @IsIntIn(0)
   readonly refusedLookupsPerMinute: number = 1_200;
 
   @Setting({
-    help: 'Bytes per minute beyond the usual size that answers about refused payments of one client address may have; above it, payments that need a look-up get 503. 0 sets no limit.',
+    help: 'Bytes beyond the usual size that answers about refused payments of one client address may have; above it, 503. 0: no limit.',
   })
   @IsIntIn(0)
   readonly longAnswerBytesPerMinute: number = 8_388_608;
@@ -45,25 +45,19 @@ const SIGNED_PAYMENTS_FROM = ['any', 'plain_accounts'] as const;
  */
 export class ContractWalletsEnvironment {
   @Setting({
-    help:
-      'Which payers may pay by signature. any: accounts and contract wallets; plain_accounts: only accounts without ' +
-      'code, because contract code can make the relayer burn gas. Use the same value at every verifier.',
+    help: 'Which payers may sign. any: accounts and contract wallets; plain_accounts: only accounts without code. The same at every verifier.',
   })
   @IsIn(SIGNED_PAYMENTS_FROM)
   readonly signedPaymentsFrom: (typeof SIGNED_PAYMENTS_FROM)[number] = 'any';
 
   @Setting({
-    help:
-      'Gas that payments of contract wallets may burn in an hour without being settled, over all wallets and ' +
-      'verifiers of a chain; above it, their signed payments are refused and those of plain accounts go on. Use the same value at every verifier.',
+    help: "Gas of contract wallets' failed payments in an hour and chain; above it, their signed payments are refused. The same at every verifier.",
   })
   @IsIntIn(0, 1_000_000_000)
   readonly contractWalletBurnGasPerHour: number = 3_000_000;
 
   @Setting({
-    help:
-      'Failed transactions in an hour after which all wallets with the same code are refused on their chain, unless more ' +
-      'of their payments were settled in a day; 0 bars no code. Use the same value at every verifier.',
+    help: 'Failed transactions in an hour after which all wallets with the same code are refused, unless more of their payments were settled in a day; 0: never. The same at every verifier.',
   })
   @IsIntIn(0, 1_000)
   readonly contractWalletBurnsPerCode: number = 3;
@@ -72,26 +66,19 @@ export class ContractWalletsEnvironment {
 /** What deploying payers' wallets (EIP-6492) may cost. Every verifier should have the same values. */
 export class DeploymentsEnvironment {
   @Setting({
-    help:
-      'The most gas that a transaction may take that deploys the wallet of a payer (EIP-6492) and settles its payment; ' +
-      '0 deploys no wallet. Use the same value at every verifier.',
+    help: "The most gas of a transaction that deploys a payer's wallet (EIP-6492) and settles its payment; 0 deploys none. The same at every verifier.",
   })
   @IsIntIn(0, 10_000_000)
   readonly deployGasCap: number = 700_000;
 
   @Setting({
-    help:
-      'Gas that transactions with a deployment may take in an hour, also those that succeed, over all verifiers of a ' +
-      'chain; above it, payments of wallets that are not deployed are refused. Use the same value at every verifier.',
+    help: 'Gas of all such transactions in an hour and chain; above it, payments of wallets that are not deployed are refused. The same at every verifier.',
   })
   @IsIntIn(0, 1_000_000_000)
   readonly deployGasPerHour: number = 3_000_000;
 
   @Setting({
-    help:
-      'What one native coin of the chain costs, in tokens of ASSET_ADDRESS; with PAYMENTS_FILE in the unit of prices. With ' +
-      'it, a wallet is not deployed where the gas could cost more than DEPLOY_COST_MULTIPLE times the price. Use the same ' +
-      'value at every verifier.',
+    help: 'What one native coin costs, in tokens of ASSET_ADDRESS, or with PAYMENTS_FILE in the unit of prices. The same at every verifier.',
     example: '0.25',
   })
   @IsOptional()
@@ -101,7 +88,7 @@ export class DeploymentsEnvironment {
   readonly coinPrice?: string;
 
   @Setting({
-    help: 'The most that the gas of a deployment may cost, as a multiple of the price; needs COIN_PRICE.',
+    help: 'The most that the gas of a deployment may cost, in prices; needs COIN_PRICE.',
   })
   @IsIntIn(1, 1_000_000)
   readonly deployCostMultiple: number = 10;

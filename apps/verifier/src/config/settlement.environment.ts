@@ -12,7 +12,7 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   @Setting({
     secret: true,
     as: 'list',
-    help: 'Private keys of the accounts that settle signed payments and pay the gas, comma separated: 32 bytes each in hexadecimal. Use these accounts for nothing else. Without a key, this process settles nothing.',
+    help: 'Private keys of the accounts that settle signed payments and pay the gas, comma separated, in hexadecimal. Use them for nothing else. Without one, this process settles nothing.',
   })
   @IsOptional()
   @IsArray()
@@ -20,38 +20,38 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   readonly relayerPrivateKeys?: string[];
 
   @Setting({
-    help: 'Multicall3 contract that settles several payments in one transaction; where it has no code, each payment gets its own transaction.',
+    help: 'Multicall3, which settles several payments in one transaction; where it has no code, each gets its own.',
   })
   @Matches(/^0x[0-9a-f]{40}$/i, { message: '$property must be 0x and 40 hexadecimal digits' })
   readonly multicall3Address: `0x${string}` = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
   @Setting({
-    help: "The most signed payments settled in one transaction, which also gets no more than half of a block's gas; 1 settles each alone.",
+    help: "The most payments settled in one transaction, within half of a block's gas.",
   })
   @IsIntIn(1, 200)
   readonly settleBatchSize: number = 50;
 
   @Setting({
-    help: 'Milliseconds that a payment waits for others to share its transaction, while others are in flight.',
+    help: 'Milliseconds that a payment waits to share a transaction, while others are in flight.',
   })
   @IsIntIn(0, 1_000)
   readonly settleBatchWaitMs: number = 2;
 
-  @Setting({ help: 'The most gas that settling one payment may take; a payment that needs more is refused.' })
+  @Setting({ help: 'The most gas that settling one payment may take.' })
   @IsIntIn(30_000, 10_000_000)
   readonly settleGasCap: number = 300_000;
 
   @Setting({
-    help: 'Milliseconds after which a settlement that is not mined yet is answered as pending; the settlement goes on.',
+    help: 'Milliseconds after which an unmined settlement is answered as pending; it goes on.',
   })
   @IsIntIn(100, 120_000)
   readonly settleWaitMs: number = 10_000;
 
-  @Setting({ help: 'Seconds that an authorization must still be valid for to be sent to the chain.' })
+  @Setting({ help: 'Seconds that an authorization must still be valid for to be sent.' })
   @IsIntIn(0, 3_600)
   readonly settleLeastValiditySeconds: number = 6;
 
-  @Setting({ help: "Milliseconds between two looks at the chain while a relayer's transactions wait for a block." })
+  @Setting({ help: 'Milliseconds between two looks at the chain while transactions wait for a block.' })
   @IsIntIn(20, 60_000)
   readonly relayerPollMs: number = 500;
 
@@ -60,28 +60,28 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   readonly relayerLeaseMs: number = 3_000;
 
   @Setting({
-    help: "Transactions of one relayer that may be in flight at once; keep it within what the chain's nodes hold for one account.",
+    help: "Transactions of one relayer in flight; keep it within what the chain's nodes hold for an account.",
   })
   @IsIntIn(1, 10_000)
   readonly relayerMaxInFlight: number = 64;
 
   @Setting({
-    help: 'Milliseconds after which an unmined settlement is sent again unchanged, because nodes drop transactions from their pools.',
+    help: 'Milliseconds after which an unmined settlement is sent again unchanged.',
   })
   @IsIntIn(100, 3_600_000)
   readonly relayerResendAfterMs: number = 5_000;
 
   @Setting({
-    help: 'Milliseconds after which a settlement that holds up its relayer is signed again with higher fees.',
+    help: 'Milliseconds after which a settlement is signed again with higher fees.',
   })
   @IsIntIn(100, 3_600_000)
   readonly relayerReplaceAfterMs: number = 15_000;
 
-  @Setting({ help: 'The most that a settlement offers for gas, in gwei, replacements included.' })
+  @Setting({ help: 'The most that a settlement offers for gas, in gwei.' })
   @IsGwei()
   readonly relayerMaxFeeGwei: string = '500';
 
-  @Setting({ help: 'The most that a settlement offers as priority fee, in gwei, replacements included.' })
+  @Setting({ help: 'The most that a settlement offers as priority fee, in gwei.' })
   @IsGwei()
   readonly relayerMaxPriorityFeeGwei: string = '50';
 

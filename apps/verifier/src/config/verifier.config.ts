@@ -30,7 +30,7 @@ class VerifierServerEnvironment {
   @IsNotEmpty()
   readonly verifierHost: string = '127.0.0.1';
 
-  @Setting({ help: 'Payments verified at once; further ones stay in the queue, for other replicas.' })
+  @Setting({ help: 'Payments verified at once; others stay in the queue.' })
   @IsIntIn(1, 100_000)
   readonly maxInFlight: number = 512;
 }
@@ -38,7 +38,7 @@ class VerifierServerEnvironment {
 /** How the verifier reads the chain. */
 class ChainEnvironment extends RpcEnvironment {
   @Setting({
-    help: 'Payments looked up in one JSON-RPC batch (two calls each, three to seven for a signed payment).',
+    help: 'Payments in one JSON-RPC batch (two calls each, three to seven for a signed one).',
   })
   @IsIntIn(1, 1_000)
   readonly rpcBatchSize: number = 50;
@@ -47,12 +47,12 @@ class ChainEnvironment extends RpcEnvironment {
   @IsIntIn(1, 256)
   readonly rpcBatchesInFlight: number = 8;
 
-  @Setting({ help: 'Longest answer to a batch in bytes; a longer one is cut off and rejected.' })
+  @Setting({ help: 'Longest answer to a batch in bytes; a longer one is rejected.' })
   @IsIntIn(65_536)
   readonly rpcMaxResponseBytes: number = 16_777_216;
 
   @Setting({
-    help: 'Longest answer about one transaction in bytes; a transaction with a longer receipt (some 1,400 transfers) is refused as a payment.',
+    help: 'Longest answer about one transaction in bytes; a payment with a longer receipt (some 1,400 transfers) is refused.',
   })
   @IsIntIn(65_536)
   readonly rpcMaxReceiptBytes: number = 1_048_576;

@@ -83,13 +83,13 @@ describe('the metrics of relayers', () => {
     }
   });
 
-  it('include every metric that the alerts and the page on operations name', async () => {
+  it('include every metric that the alerts and the page on metrics name', async () => {
     const { app } = await fixture.startVerifier({ BOOK: 'on' });
     const text = await (await fetch(`${await app.getUrl()}/metrics`)).text();
     const [, ownAndLater = ''] = readFileSync('deploy/alerts.yml', 'utf8').split('- name: tollgate-relayers');
     const [alerts = ''] = ownAndLater.split('- name: tollgate-book');
     const alerted = [...alerts.matchAll(/tollgate_\w+/g)].map(([name]) => name.replace(/_(bucket|count)$/, ''));
-    const page = readFileSync('docs/operations.md', 'utf8').matchAll(/\| `(tollgate_\w+)`.*Verifier: /g);
+    const page = readFileSync('docs/operations/metrics.md', 'utf8').matchAll(/\| `(tollgate_\w+)`.*Verifier: /g);
     const names = [...alerted, ...[...page].map(([, name = '']) => name)];
     expect(alerted.length).toBeGreaterThan(5);
     expect(names.length).toBeGreaterThan(20);

@@ -6,7 +6,10 @@ import type { Payments } from './payments.js';
 /** Chain and token by their names, for every process that needs one of the settings that it stands for. */
 export class PaymentsFileEnvironment {
   @Setting({
-    help: 'YAML or JSON file of the chains and tokens that payments are made in, by their names. It stands for NETWORK, CHAIN_ID, ASSET_*, PAY_TO, CONFIRMATIONS, EXPLORER_URL, CHAIN_NAME, NATIVE_SYMBOL, WALLET_RPC_URL, RPC_URL, RECONCILE_RPC_URL, RELAYER_PRIVATE_KEYS and FACILITATOR_ASSETS. The same file for every process.',
+    help:
+      'YAML or JSON file of the chains and tokens that payments are made in. It stands for NETWORK, CHAIN_ID, ASSET_*, PAY_TO, CONFIRMATIONS, ' +
+      'EXPLORER_URL, CHAIN_NAME, NATIVE_SYMBOL, WALLET_RPC_URL, RPC_URL, RECONCILE_RPC_URL, RELAYER_PRIVATE_KEYS and FACILITATOR_ASSETS. The same ' +
+      'file for every process.',
     example: 'payments.yaml',
   })
   @IsOptional()
@@ -20,7 +23,7 @@ export class PaymentsFileEnvironment {
 export class OwnChainEnvironment {
   @Setting({
     name: 'CHAIN',
-    help: 'The chain of PAYMENTS_FILE that this process serves, by its name there; without it, the chain of the first option.',
+    help: 'The chain of PAYMENTS_FILE that this process serves; without it, that of the first option.',
     example: 'base',
   })
   @IsOptional()

@@ -43,7 +43,7 @@ export function judgeHeads(environment: GatewayEnvironment, routes: readonly Pai
   );
   const long = heads.find(({ most }) => most > COMMON_BYTES);
   if (long === undefined) return { problems, warnings: [] };
-  const warning = `${long.path}: the head of its 402 may be longer than 4 KiB, and a stock nginx answers 502 then. Raise its proxy_buffer_size (docs/operations.md).`;
+  const warning = `${long.path}: the head of its 402 may be longer than 4 KiB, and a stock nginx answers 502 then. Raise its proxy_buffer_size (docs/operations/install.md).`;
   return { problems, warnings: [warning] };
 }
 
