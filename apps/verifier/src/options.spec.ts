@@ -135,6 +135,37 @@ describe('a verifier of two tokens on one chain', () => {
     expect(await readReadiness()).toMatchObject([200, { status: 'up', differ: [[difference]] }]);
   });
 
+  it('counts verdicts and settlements by the option, by one label for all of its recipients', async () => {
+    const count = async (name: string, labels: string): Promise<number> => {
+      const text = await (await fetch(`${await verifier.app.getUrl()}/metrics`)).text();
+      const line = text.split('\n').find((one) => one.startsWith(`${name}{${labels}`) && one.includes('chain="1328"'));
+      return Number(line?.split(' ').at(-1) ?? 0);
+    };
+    const claimed = (option: string) =>
+      count('tollgate_verifications_total', `option="${option}",outcome="claimed",failure="",payment="transaction"`);
+    const settled = (option: string) =>
+      count('tollgate_settlements_total', `option="${option}",outcome="settled",failure=""`);
+    const differing = () =>
+      count('tollgate_verifications_total', 'option="",outcome="unavailable",failure="settings_differ"');
+    const readAll = () =>
+      Promise.all([claimed('usdc'), claimed('wdev'), settled('usdc'), settled('wdev'), differing()]);
+    const before = await readAll();
+
+    const branch = fixture.option('branch');
+    await fixture.askByHash(usdc, await transfer(usdc));
+    await fixture.askByHash(wdev, await transfer(wdev));
+    await fixture.askByHash(branch, await transfer(branch));
+    await fixture.settle(wdev, await permit(wdev));
+    await fixture.askByHash(usdc, await transfer(usdc), { settings: 'PAYMENT_POLICY=made-up' });
+    const grown = (await readAll()).map((after, at) => after - (before[at] ?? 0));
+    expect(grown).toEqual([1, 2, 0, 1, 1]);
+    const text = await (await fetch(`${await verifier.app.getUrl()}/metrics`)).text();
+    expect(new Set([...text.matchAll(/option="([^"]*)"/g)].map(([, name]) => name))).toEqual(
+      new Set(['', 'usdc', 'wdev']),
+    );
+    expect(text).not.toContain('made-up');
+  });
+
   it('judges and settles nothing in a token whose decimals change behind its proxy, until they are right again', async () => {
     const tokens = verifier.app.get(TokenComparison);
     const [paid, inUsdc, payment] = [await transfer(wdev), await transfer(usdc), await permit(wdev)];
