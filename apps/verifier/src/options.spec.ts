@@ -193,11 +193,48 @@ describe('a verifier of two tokens on one chain', () => {
     await waitFor('the readiness names it no more', async () => !JSON.stringify(await readReadiness()).includes(told));
   });
 
-  it('refuses to start with the decimals of other tokens, naming each option', async () => {
-    const env = fixture.describe({ decimals: { usdc: 18, wdev: 6 } });
-    const start = fixture.startVerifier(env);
-    await expect(start).rejects.toThrow(`accepts.usdc.decimals is 18, but the token at ${usdc.asset} has 6`);
-    await expect(start).rejects.toThrow(`accepts.wdev.decimals is 6, but the token at ${wdev.asset} has 18`);
+  const readHealth = async ({ app }: StartedVerifier): Promise<[number, string]> => {
+    const response = await fetch(`${await app.getUrl()}/health/ready`);
+    return [response.status, await response.text()];
+  };
+
+  it('starts with one token whose decimals differ, and judges the other', async () => {
+    // Alone, since verifiers with other settings would answer for it.
+    await verifier.close();
+    const env = fixture.describe({ decimals: { usdc: 18, wdev: 18 } });
+    const own = await fixture.startVerifier(env);
+    try {
+      const other = fixture.option('usdc', env);
+      expect(await fixture.askByHash(other, await transfer(usdc))).toEqual(UNREADY);
+      expect(await fixture.compare(other)).toEqual(UNREADY);
+      expect(await fixture.askByHash(wdev, await transfer(wdev))).toMatchObject({ outcome: 'claimed' });
+      const told = `usdc: asset_decimals_differ: accepts.usdc.decimals is 18, but the token at ${usdc.asset} has 6.`;
+      expect(await readHealth(own)).toEqual([200, expect.stringContaining(told)]);
+      const metrics = await (await fetch(`${await own.app.getUrl()}/metrics`)).text();
+      expect(metrics).toContain('tollgate_option_ready{option="usdc",service="verifier",chain="1328"} 0');
+      expect(metrics).toContain('tollgate_option_ready{option="wdev",service="verifier",chain="1328"} 1');
+    } finally {
+      await own.close();
+      verifier = await fixture.startVerifier();
+    }
+  });
+
+  it('starts with all tokens of other decimals, is not ready and names each, and is once one is right', async () => {
+    await verifier.close();
+    const env = fixture.describe({ decimals: { usdc: 18, wdev: 8 } });
+    const own = await fixture.startVerifier(env);
+    try {
+      const [status, body] = await readHealth(own);
+      expect([status, body]).toEqual([503, expect.stringContaining('usdc: asset_decimals_differ: ')]);
+      expect(body).toContain(`accepts.wdev.decimals is 8, but the token at ${wdev.asset} has 18`);
+      const putBack = await fixture.replaceWdev(8);
+      await own.app.get(TokenComparison).compare();
+      await waitFor('it is ready', async () => (await readHealth(own))[0] === 200);
+      await putBack();
+    } finally {
+      await own.close();
+      verifier = await fixture.startVerifier();
+    }
   });
 
   it('refuses to start where the RPC server is of another chain than the file says', async () => {

@@ -276,10 +276,12 @@ describe('the verifier', () => {
     ]);
   });
 
-  it("refuses to start with other decimals than the token's", async () => {
-    await expect(start({ ASSET_DECIMALS: '18' })).rejects.toThrow(
-      `ASSET_DECIMALS is 18, but the token at ${devnet.asset.toLowerCase()} has 6`,
-    );
+  it("is not ready with other decimals than the token's, whether or not the chain is up at its start", async () => {
+    await verifier.close();
+    verifier = await start({ ASSET_DECIMALS: '18' });
+    const { status, text: body } = await get('/health/ready');
+    const told = `asset_decimals_differ: ASSET_DECIMALS is 18, but the token at ${devnet.asset.toLowerCase()} has 6`;
+    expect([status, body]).toEqual([503, expect.stringContaining(told)]);
     await verifier.close();
     rpc.fail({ kind: 'status', status: 500 });
     verifier = await start({ ASSET_DECIMALS: '18' });
