@@ -104,7 +104,7 @@ describe('when the RPC server', () => {
     expect(new Set(outcomes.map(([status]) => status))).toEqual(new Set([503]));
     const metrics = await (await fetch(shop.url('/metrics'))).text();
     expect(
-      Number(/tollgate_verify_questions_total\{event="queueFull"[^}]*\} (\d+)/.exec(metrics)?.[1]),
+      Number(/tollgate_verify_questions_total\{[^}]*event="queueFull"[^}]*\} (\d+)/.exec(metrics)?.[1]),
     ).toBeGreaterThan(99);
     shop.stack.verifiers[0]!.signal('SIGCONT');
     await waitFor('an answer', async () => (await redeem(proof)).status === 200);

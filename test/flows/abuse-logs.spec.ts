@@ -109,7 +109,8 @@ describe('invented payment proofs', () => {
       EARLIER + PROOFS + 1,
       PROOFS,
     ]);
-    const judged = (start: string) => metric(verifier.url, `tollgate_verifications_total{outcome="refused",${start}`);
+    const judged = (start: string) =>
+      metric(verifier.url, `tollgate_verifications_total{option="default",outcome="refused",${start}`);
     expect(await judged('failure="receipt_missing"')).toBe(EARLIER + PROOFS + 1);
     expect(await judged('failure="signature_invalid"')).toBe(PROOFS);
 

@@ -102,7 +102,9 @@ accepts:
     expect(status).toBe(200);
     expect(body.details?.['settings']).toMatchObject({ status: 'up', differ: [[POLICY]] });
     const metrics = await (await fetch(`${verifier().url}/metrics`)).text();
-    expect(metrics).toMatch(/tollgate_verifier_settings_differ_total\{setting="PAYMENT_POLICY".*\} [1-9]/);
+    expect(metrics).toMatch(
+      /tollgate_verifier_settings_differ_total\{option="default",setting="PAYMENT_POLICY".*\} [1-9]/,
+    );
     const linesOf = (level: number) =>
       verifier()
         .logs()

@@ -1,12 +1,12 @@
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { checkRedis, createLoggerParams, HealthModule, MetricsModule } from '@tollgate/common';
+import { checkRedis, createLoggerParams, HealthModule, MetricsModule, observeCounts } from '@tollgate/common';
 import { listSecrets } from '@tollgate/config';
 import { ProblemFilter } from '@tollgate/http';
 import type { RedisClient } from '@tollgate/redis';
 import { type RequestReplyClient } from '@tollgate/transport';
 import { LoggerModule } from 'nestjs-pino';
-import { Counter, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 
 import { AgentModule } from './agent/agent.module.js';
 import { GatewayEnvironment } from './config/gateway.config.js';
@@ -60,18 +60,9 @@ export class AppModule {
 }
 
 function observeQuestions(registry: Registry, clients: ReadonlyMap<number, RequestReplyClient>): void {
-  const counter: Counter = new Counter({
-    name: 'tollgate_verify_questions_total',
-    help: 'Questions to verifiers, by event and by the id of the chain.',
-    labelNames: ['event', 'chain'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [chain, { counts }] of clients)
-        for (const [event, count] of Object.entries(counts)) this.inc({ event, chain }, count);
-    },
-  });
-  void counter;
+  const help = 'Questions to verifiers, by the id of the chain and by event.';
+  const read = () => Object.fromEntries([...clients].map(([chainId, { counts }]) => [chainId, { ...counts }]));
+  observeCounts(registry, 'tollgate_verify_questions', help, read, ['chain', 'event']);
 }
 
 /** The queues of all chains are in one Redis. */

@@ -135,6 +135,37 @@ describe('a verifier of two tokens on one chain', () => {
     expect(await readReadiness()).toMatchObject([200, { status: 'up', differ: [[difference]] }]);
   });
 
+  it('counts verdicts and settlements by the option, by one label for all of its recipients', async () => {
+    const count = async (name: string, labels: string): Promise<number> => {
+      const text = await (await fetch(`${await verifier.app.getUrl()}/metrics`)).text();
+      const line = text.split('\n').find((one) => one.startsWith(`${name}{${labels}`) && one.includes('chain="1328"'));
+      return Number(line?.split(' ').at(-1) ?? 0);
+    };
+    const claimed = (option: string) =>
+      count('tollgate_verifications_total', `option="${option}",outcome="claimed",failure="",payment="transaction"`);
+    const settled = (option: string) =>
+      count('tollgate_settlements_total', `option="${option}",outcome="settled",failure=""`);
+    const differing = () =>
+      count('tollgate_verifications_total', 'option="",outcome="unavailable",failure="settings_differ"');
+    const readAll = () =>
+      Promise.all([claimed('usdc'), claimed('wdev'), settled('usdc'), settled('wdev'), differing()]);
+    const before = await readAll();
+
+    const branch = fixture.option('branch');
+    await fixture.askByHash(usdc, await transfer(usdc));
+    await fixture.askByHash(wdev, await transfer(wdev));
+    await fixture.askByHash(branch, await transfer(branch));
+    await fixture.settle(wdev, await permit(wdev));
+    await fixture.askByHash(usdc, await transfer(usdc), { settings: 'PAYMENT_POLICY=made-up' });
+    const grown = (await readAll()).map((after, at) => after - (before[at] ?? 0));
+    expect(grown).toEqual([1, 2, 0, 1, 1]);
+    const text = await (await fetch(`${await verifier.app.getUrl()}/metrics`)).text();
+    expect(new Set([...text.matchAll(/option="([^"]*)"/g)].map(([, name]) => name))).toEqual(
+      new Set(['', 'usdc', 'wdev']),
+    );
+    expect(text).not.toContain('made-up');
+  });
+
   it('judges and settles nothing in a token whose decimals change behind its proxy, until they are right again', async () => {
     const tokens = verifier.app.get(TokenComparison);
     const [paid, inUsdc, payment] = [await transfer(wdev), await transfer(usdc), await permit(wdev)];
@@ -162,11 +193,48 @@ describe('a verifier of two tokens on one chain', () => {
     await waitFor('the readiness names it no more', async () => !JSON.stringify(await readReadiness()).includes(told));
   });
 
-  it('refuses to start with the decimals of other tokens, naming each option', async () => {
-    const env = fixture.describe({ decimals: { usdc: 18, wdev: 6 } });
-    const start = fixture.startVerifier(env);
-    await expect(start).rejects.toThrow(`accepts.usdc.decimals is 18, but the token at ${usdc.asset} has 6`);
-    await expect(start).rejects.toThrow(`accepts.wdev.decimals is 6, but the token at ${wdev.asset} has 18`);
+  const readHealth = async ({ app }: StartedVerifier): Promise<[number, string]> => {
+    const response = await fetch(`${await app.getUrl()}/health/ready`);
+    return [response.status, await response.text()];
+  };
+
+  it('starts with one token whose decimals differ, and judges the other', async () => {
+    // Alone, since verifiers with other settings would answer for it.
+    await verifier.close();
+    const env = fixture.describe({ decimals: { usdc: 18, wdev: 18 } });
+    const own = await fixture.startVerifier(env);
+    try {
+      const other = fixture.option('usdc', env);
+      expect(await fixture.askByHash(other, await transfer(usdc))).toEqual(UNREADY);
+      expect(await fixture.compare(other)).toEqual(UNREADY);
+      expect(await fixture.askByHash(wdev, await transfer(wdev))).toMatchObject({ outcome: 'claimed' });
+      const told = `usdc: asset_decimals_differ: accepts.usdc.decimals is 18, but the token at ${usdc.asset} has 6.`;
+      expect(await readHealth(own)).toEqual([200, expect.stringContaining(told)]);
+      const metrics = await (await fetch(`${await own.app.getUrl()}/metrics`)).text();
+      expect(metrics).toContain('tollgate_option_ready{option="usdc",service="verifier",chain="1328"} 0');
+      expect(metrics).toContain('tollgate_option_ready{option="wdev",service="verifier",chain="1328"} 1');
+    } finally {
+      await own.close();
+      verifier = await fixture.startVerifier();
+    }
+  });
+
+  it('starts with all tokens of other decimals, is not ready and names each, and is once one is right', async () => {
+    await verifier.close();
+    const env = fixture.describe({ decimals: { usdc: 18, wdev: 8 } });
+    const own = await fixture.startVerifier(env);
+    try {
+      const [status, body] = await readHealth(own);
+      expect([status, body]).toEqual([503, expect.stringContaining('usdc: asset_decimals_differ: ')]);
+      expect(body).toContain(`accepts.wdev.decimals is 8, but the token at ${wdev.asset} has 18`);
+      const putBack = await fixture.replaceWdev(8);
+      await own.app.get(TokenComparison).compare();
+      await waitFor('it is ready', async () => (await readHealth(own))[0] === 200);
+      await putBack();
+    } finally {
+      await own.close();
+      verifier = await fixture.startVerifier();
+    }
   });
 
   it('refuses to start where the RPC server is of another chain than the file says', async () => {

@@ -25,7 +25,8 @@ const LATE_HEAD_MS = 60_000;
 
 /**
  * Opens health and metrics first, then the ledger, then takes questions. Waits for Redis if it is down, and starts
- * without the chain if that is down; refuses to start on another chain, or with a Redis that may lose payments.
+ * without the chain if that is down, and with a token whose decimals differ; refuses to start on another chain, or with
+ * a Redis that may lose payments.
  */
 export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningService & { app: NestFastifyApplication }> {
   const secp256k1 = await checkCrypto();
@@ -46,11 +47,12 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   logger.log(`verifier: secp256k1: ${secp256k1}`);
   for (const warning of warningsOf(environment)) logger.warn(`verifier: ${warning}`);
   logger.log(`verifier: health and metrics at ${await app.getUrl()}`);
+  const tokens = app.get(TokenComparison);
   try {
     const chain = app.get(ChainReader);
     const headBlockNumber = await readFirstHead(chain, logger);
     // Without a head the tokens are compared when the chain is back; until then the verifier is not ready.
-    await app.get(TokenComparison).start();
+    await tokens.start();
     const connections = app.get(VerifierConnections);
     const { ledger } = connections;
     const { chainId } = environment.payment;
@@ -71,7 +73,8 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     await app.close();
     throw error;
   }
-  const names = environment.options.flatMap((option) => environment.nameOption(option).option ?? []);
+  const judged = environment.options.filter((option) => tokens.findFault(option) === null);
+  const names = judged.flatMap((option) => environment.nameOption(option).option ?? []);
   const about = names.length > 0 ? ` about ${names.join(', ')}` : '';
   logger.log(`verifier: takes questions${about}, policy ${environment.payment.paymentPolicy}`);
   return { app, close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };

@@ -30,14 +30,14 @@ export class VerifierModule implements BeforeApplicationShutdown {
   ) {}
 
   static forRoot(environment: VerifierEnvironment): DynamicModule {
-    const { log, settlement } = environment;
+    const { log, payment, settlement } = environment;
     // Keys are redacted with and without their `0x`.
     const secrets = listSecrets(environment).map((secret) => secret.replace(/^0x/, ''));
     return {
       module: VerifierModule,
       imports: [
         LoggerModule.forRoot(createLoggerParams({ service: 'verifier', log, secrets })),
-        MetricsModule.forRoot({ service: 'verifier' }),
+        MetricsModule.forRoot({ service: 'verifier', chain: String(payment.chainId) }),
         VerifierConnectionsModule.forRoot(environment),
         HealthModule.forRootAsync({
           imports: [VerificationModule],

@@ -119,10 +119,12 @@ describe('the verifier', () => {
     expect(await ask(createRequest(cheap))).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
 
     const { text } = await get('/metrics');
-    expect(text).toMatch(/tollgate_verifications_total\{.*outcome="claimed",failure="".*\} 1/);
-    expect(text).toMatch(/tollgate_verifications_total\{.*outcome="refused",failure="amount_too_low".*\} 1/);
+    expect(text).toMatch(/tollgate_verifications_total\{option="default",outcome="claimed",failure="".*\} 1/);
+    expect(text).toMatch(
+      /tollgate_verifications_total\{option="default",outcome="refused",failure="amount_too_low".*\} 1/,
+    );
     expect(text).toContain(`host="${rpc.host}"`);
-    expect(text).toContain('tollgate_verify_queue_length{service="verifier"} 0');
+    expect(text).toContain('tollgate_verify_queue_length{service="verifier",chain="1328"} 0');
     expect(text).not.toContain('SECRET');
   });
 
@@ -152,8 +154,10 @@ describe('the verifier', () => {
     });
     await expect(askSigned({ ...request, payment: {} })).rejects.toMatchObject({ code: 'handler_failed' });
     const { text } = await get('/metrics');
-    expect(text).toMatch(/tollgate_verifications_total\{.*outcome="valid",failure="",payment="authorization".*\} 1/);
-    expect(text).toMatch(/tollgate_verification_seconds_count\{.*payment="authorization".*\} 2/);
+    expect(text).toMatch(
+      /tollgate_verifications_total\{option="default",outcome="valid",failure="",payment="authorization".*\} 1/,
+    );
+    expect(text).toMatch(/tollgate_verification_seconds_count\{.*option="default",payment="authorization".*\} 2/);
   });
 
   it('answers a malformed message with an error, and continues', async () => {
@@ -195,8 +199,8 @@ describe('the verifier', () => {
       },
     ]);
     const metrics = (await get('/metrics')).text;
-    expect(metrics).toMatch(/tollgate_verifier_settings_differ_total\{setting="PAYMENT_POLICY".*\} 4/);
-    expect(metrics).toMatch(/tollgate_verifier_settings_differ_total\{setting="CHAIN_ID".*\} 1/);
+    expect(metrics).toMatch(/tollgate_verifier_settings_differ_total\{option="default",setting="PAYMENT_POLICY".*\} 4/);
+    expect(metrics).toMatch(/tollgate_verifier_settings_differ_total\{option="default",setting="CHAIN_ID".*\} 1/);
   });
 
   it('is ready, and not ready without the chain', async () => {
@@ -272,10 +276,12 @@ describe('the verifier', () => {
     ]);
   });
 
-  it("refuses to start with other decimals than the token's", async () => {
-    await expect(start({ ASSET_DECIMALS: '18' })).rejects.toThrow(
-      `ASSET_DECIMALS is 18, but the token at ${devnet.asset.toLowerCase()} has 6`,
-    );
+  it("is not ready with other decimals than the token's, whether or not the chain is up at its start", async () => {
+    await verifier.close();
+    verifier = await start({ ASSET_DECIMALS: '18' });
+    const { status, text: body } = await get('/health/ready');
+    const told = `asset_decimals_differ: ASSET_DECIMALS is 18, but the token at ${devnet.asset.toLowerCase()} has 6`;
+    expect([status, body]).toEqual([503, expect.stringContaining(told)]);
     await verifier.close();
     rpc.fail({ kind: 'status', status: 500 });
     verifier = await start({ ASSET_DECIMALS: '18' });

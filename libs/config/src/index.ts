@@ -6,6 +6,7 @@ export { listSecrets } from './list-secrets.js';
 export { openWhenUp } from './open-when-up.js';
 export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './process.environment.js';
 export { PaymentEnvironment, type PaymentPolicy } from './payment.environment.js';
+export { toBaseUnits, type TokenUnit } from './payments/base-units.js';
 export { listOptions, listOptionsInLowerCase } from './payments/list-options.js';
 export { OwnChainEnvironment, PaymentsFileEnvironment } from './payments/payments-file.environment.js';
 export type { PaymentChain, PaymentOption, Payments } from './payments/payments.js';

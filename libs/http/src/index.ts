@@ -1,4 +1,11 @@
-export { API_KEY_SCOPES, mayUseWallet, needsNoWallet, type ApiKey, type ApiKeyScope } from './api-keys/api-key.js';
+export {
+  API_KEY_SCOPES,
+  mayAccept,
+  mayUseWallet,
+  needsNoWallet,
+  type ApiKey,
+  type ApiKeyScope,
+} from './api-keys/api-key.js';
 export { KeyAdmission, type Demand } from './api-keys/key-admission.js';
 export { ApiKeyStore, type NewApiKey } from './api-keys/api-key-store.js';
 export * from './request-schemas.js';

@@ -11,6 +11,7 @@ export const PROBLEM_CODES = [
   'scope_missing',
   'origin_refused',
   'wallet_not_allowed',
+  'option_not_allowed',
   'own_job',
   'transaction_unbound',
   'not_found',

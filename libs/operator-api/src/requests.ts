@@ -17,6 +17,9 @@ export const paymentQuery = onlyFields({
   reference: textParameter.optional().describe("The ledger's id of the payment."),
   requestId: textParameter.optional(),
   route: textParameter.optional(),
+  option: textParameter
+    .optional()
+    .describe('The name of a payment option: payments in its token on its chain, whoever received them.'),
   state: wordsParameter(BOOKED_STATES).optional().describe('One or more, separated by commas.'),
   owed: z
     .literal('true', 'must be true; it may be left out')

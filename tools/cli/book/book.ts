@@ -13,6 +13,7 @@ export interface BookedOptions extends OperatorPlace {
   state?: string;
   route?: string;
   payer?: string;
+  option?: string;
   limit: number;
 }
 
@@ -32,11 +33,11 @@ export async function showBalances(options: OperatorPlace, env: NodeJS.ProcessEn
 }
 
 export async function listBooked(
-  { owed, state, route, payer, limit, ...place }: BookedOptions,
+  { owed, state, route, payer, option, limit, ...place }: BookedOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
   const operator = new OperatorApi(place, env);
-  const query = { limit, owed: owed && 'true', state, route, payer };
+  const query = { limit, owed: owed && 'true', state, route, payer, option };
   const { payments } = await operator.ask('GET /operator/payments', { query });
   if (payments.length === 0) return { json: payments, text: 'The book has no such payment.' };
   const show = await readAmounts(operator);

@@ -23,6 +23,7 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
     .option('--state <states>', 'only those in one of these states, separated by commas')
     .option('--route <path>', 'only those for this route, as the routes file writes it')
     .option('--payer <address>', 'only those of this account')
+    .option('--option <name>', 'only those in the token of this payment option')
     .addOption(limitOption(200))
     .example('book payments --owed')
     .answers(async (options: BookedOptions) => (await load()).listBooked(options, env));

@@ -98,6 +98,33 @@ describe('tollgate keys', () => {
     expect(await keys(['create', '--name', 'both', '--scope', 'settle,read'])).toMatch(/\nwallets +main\n/);
   });
 
+  it('limits a key to options and chains of the settings', async () => {
+    const env = { PAYMENTS_FILE: 'tools/cli/test/payments.yaml' };
+    const shop = await keys(['create', '--name', 'shop', '--scope', 'settle', '--accepts', 'usdc-base'], env);
+    expect(shop).toMatch(/\naccepts +usdc-base\n/);
+    const id = /[0-9a-f]{12}/.exec(shop)![0];
+    expect(await keys(['list'])).toMatch(/shop +settle +- +usdc-base +/);
+    expect(await keys(['limit', id, '--accepts', 'usdc-sei,eip155:8453'], env)).toBe(
+      `${id} accepts usdc-sei, eip155:8453 from its next request on.`,
+    );
+    expect((await store.read(id))?.accepts).toEqual(['usdc-sei', 'eip155:8453']);
+    expect(await keys(['limit', id, '--accepts', '*'])).toContain('accepts * from');
+  });
+
+  it('refuses a limit that names nothing that is configured, and names the nearest', async () => {
+    const { key } = await store.create({ name: 'shop', scopes: ['settle'], wallets: [] });
+    const env = { PAYMENTS_FILE: 'tools/cli/test/payments.yaml' };
+    const limit = (accepts: string, own = {}): Promise<string> => keys(['limit', key.id, '--accepts', accepts], own);
+    await expect(limit('usdc-bsae', env)).rejects.toThrow('did you mean "usdc-base"?');
+    await expect(limit('eip155:1328', env)).rejects.toThrow('did you mean "eip155:1329"?');
+    await expect(limit('usdc-base')).rejects.toThrow('known names are *, default, eip155:1328');
+    await expect(limit('', env)).rejects.toMatchObject(WRONG_USAGE);
+    await expect(keys(['limit', 'ffffffffffff', '--accepts', '*'])).rejects.toMatchObject(NOT_DONE);
+    const { key: bot } = await store.create({ name: 'bot', scopes: ['submit'], wallets: ['main'] });
+    await expect(keys(['limit', bot.id, '--accepts', '*'])).rejects.toMatchObject(WRONG_USAGE);
+    expect((await store.read(key.id))?.accepts).toEqual(['*']);
+  });
+
   it('creates a key for the only wallet there is', async () => {
     const directory = new WalletDirectory(redis);
     await directory.publish({ name: 'devnet', lane: createLaneId(1328, `0x${'11'.repeat(20)}`) });
@@ -123,6 +150,7 @@ describe('tollgate keys', () => {
       ['create', '--name', 'bot', '--scope', 'root'],
       ['create', '--name', 'bot', '--scope', 'submit', '--wallet', 'two words'],
       ['revoke'],
+      ['limit', '0123456789ab'],
       ['revoke', 'tgk_0123456789ab_canary'],
       ['revoke', '0123456789ab', 'tgk_0123456789ab_canary'],
       ['list', 'canary'],

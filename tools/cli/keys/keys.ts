@@ -1,11 +1,13 @@
 import { deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
-import { AgentEnvironment, ConfigurationError, readEnvironment } from '@tollgate/config';
+import { AgentEnvironment, ConfigurationError, hintAt, readEnvironment } from '@tollgate/config';
 import { API_KEY_SCOPES, ApiKeyStore, needsNoWallet, type ApiKey, type ApiKeyScope } from '@tollgate/http';
+import { caip2Of } from '@tollgate/protocol';
 import type { RedisClient } from '@tollgate/redis';
 import { isRefundsWallet } from '@tollgate/refunds';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
+import { findConfiguredChains, readPaymentsFile } from '../shared/find-chain.js';
 import { findRedisPlace } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
@@ -18,20 +20,24 @@ export interface CreateOptions extends KeyOptions {
   name: string;
   scope: string[];
   wallet?: string[];
+  accepts?: string[];
+}
+
+export interface LimitOptions extends KeyOptions {
+  accepts: string[];
 }
 
 export async function createKey(
-  { name, scope, wallet, redis }: CreateOptions,
+  { name, scope, wallet, accepts, redis }: CreateOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
   const scopes = parseScopes(scope);
+  if (accepts !== undefined) assertKnown(accepts, env);
   const agentSecret = readAgentSecret(env);
   const { key, token } = await withRedis(findRedisPlace(redis, env), async (connection) => {
     const wallets = wallet ?? (scopes.every(needsNoWallet) ? [] : [await findOnlyWallet(connection)]);
-    return new ApiKeyStore(connection).create({ name, scopes, wallets });
-  }).catch((error: unknown) => {
-    throw error instanceof TypeError ? new InvalidArgumentError(error.message) : error;
-  });
+    return new ApiKeyStore(connection).create({ name, scopes, wallets, ...(accepts !== undefined && { accepts }) });
+  }).catch(blameArgument);
   const maySubmit = scopes.includes('submit');
   const enqueueSecret = maySubmit && agentSecret !== null ? deriveEnqueueSecret(agentSecret, key.id) : null;
   const secret = maySubmit
@@ -44,6 +50,7 @@ export async function createKey(
       [
         ['scopes', key.scopes.join(', ')],
         ['wallets', key.wallets.join(', ') || '-'],
+        ...(key.accepts.length > 0 ? [['accepts', key.accepts.join(', ')]] : []),
         ['token', `${token}   shown now and never again`],
         ...(secret === null ? [] : [['enqueue secret', secret]]),
       ],
@@ -54,9 +61,9 @@ export async function createKey(
 export async function listKeys({ redis }: KeyOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const { keys, unreadable } = await withStore(redis, env, (store) => store.list());
   const table = formatTable(
-    ['KEY', 'NAME', 'SCOPES', 'WALLETS', 'CREATED', 'STATE'],
-    keys.map(({ id, name, scopes, wallets, createdAtMs, revokedAtMs }) => [
-      ...[id, name, scopes.join(','), wallets.join(',') || '-', formatTime(createdAtMs)],
+    ['KEY', 'NAME', 'SCOPES', 'WALLETS', 'ACCEPTS', 'CREATED', 'STATE'],
+    keys.map(({ id, name, scopes, wallets, accepts, createdAtMs, revokedAtMs }) => [
+      ...[id, name, scopes.join(','), wallets.join(',') || '-', accepts.join(',') || '-', formatTime(createdAtMs)],
       revokedAtMs === null ? 'valid' : `revoked ${formatTime(revokedAtMs)}`,
     ]),
   );
@@ -65,6 +72,14 @@ export async function listKeys({ redis }: KeyOptions, env: NodeJS.ProcessEnv): P
     json: { keys: keys.map(describe), unreadable },
     text: [keys.length === 0 ? 'There is no API key.' : table, ...damaged].join('\n'),
   };
+}
+
+export async function limitKey(id: string, { accepts, redis }: LimitOptions, env: NodeJS.ProcessEnv): Promise<string> {
+  assertKeyId(id);
+  assertKnown(accepts, env);
+  const key = await withStore(redis, env, (store) => store.limit(id, accepts)).catch(blameArgument);
+  if (key === null) throw new CommandError(`There is no key ${id}.`);
+  return `${id} accepts ${key.accepts.join(', ')} from its next request on.`;
 }
 
 export async function revokeKey(id: string, { redis }: KeyOptions, env: NodeJS.ProcessEnv): Promise<string> {
@@ -126,6 +141,20 @@ function parseScopes(words: readonly string[]): ApiKeyScope[] {
     throw new InvalidArgumentError(`--scope must be one or more of ${API_KEY_SCOPES.join(', ')}`);
   }
   return scopes;
+}
+
+/** A name that is configured nowhere would allow nothing, which is known too late. */
+function assertKnown(accepts: readonly string[], env: NodeJS.ProcessEnv): void {
+  const options = readPaymentsFile(env)?.options.map(({ entry }) => entry) ?? ['default'];
+  const known = ['*', ...new Set(options), ...findConfiguredChains(env).map(caip2Of)];
+  for (const name of accepts.filter((one) => !known.includes(one))) {
+    const hint = hintAt(name, known, 'names');
+    throw new InvalidArgumentError(`--accepts ${name} is no option or chain of the settings here; ${hint}`);
+  }
+}
+
+function blameArgument(error: unknown): never {
+  throw error instanceof TypeError ? new InvalidArgumentError(error.message) : error;
 }
 
 /** Refuses a whole token, without quoting it: it is a secret. */

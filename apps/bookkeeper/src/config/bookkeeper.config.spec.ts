@@ -45,6 +45,21 @@ accepts:
     expect(environment.chains.map((chain) => environment.finalAfter(chain))).toEqual([3, 20]);
   });
 
+  it('have no limit of refunds above the largest amount of their token, which none would exceed', () => {
+    expect(() => read({ REFUND_MOST_PER_DAY: '9'.repeat(30) })).not.toThrow();
+    const wide = join(folder, 'wide.yaml');
+    writeFileSync(
+      wide,
+      `chains: { sei: { rpc: 'http://sei.example' } }
+accepts: { wide: { chain: sei, token: '0x${'5c'.repeat(20)}', decimals: 36, rate: '1000000000000', payTo: '${SHOP}' } }
+`,
+    );
+    expect(() => read({ PAYMENTS_FILE: wide, REFUND_MOST_PER_DAY: '9'.repeat(30) })).toThrow(
+      /A limit of refunds \(REFUND_…\) in wide: .* does not fit into 256 bits/,
+    );
+    expect(() => read({ PAYMENTS_FILE: wide, REFUND_MOST_PER_DAY: 'none' })).not.toThrow();
+  });
+
   it('have no least unclaimed amount in common', () => {
     expect(() => read({ BOOK_LEAST_UNCLAIMED: '100' })).toThrow(
       'BOOK_LEAST_UNCLAIMED is base units of one token, and PAYMENTS_FILE has several',

@@ -17,6 +17,7 @@ import {
   type PaymentChain,
   type PaymentOption,
 } from '@tollgate/config';
+import { PaymentError } from '@tollgate/protocol';
 import { WebhookEnvironment } from '@tollgate/webhooks';
 import { IsNotEmpty, Matches } from 'class-validator';
 
@@ -136,6 +137,23 @@ export class BookkeeperEnvironment implements ChecksTogether {
   }
 
   problemsTogether(): string[] {
+    return [...this.#findRefundProblems(), ...this.#findUnclaimedProblems()];
+  }
+
+  #findRefundProblems(): string[] {
+    return this.tokens.flatMap((option) => {
+      try {
+        this.refunds.caps(option);
+        this.refunds.approvalAbove(option);
+        return [];
+      } catch (error) {
+        if (!(error instanceof PaymentError)) throw error;
+        return [`A limit of refunds (REFUND_…) in ${option.name}: ${error.message} Write none for any amount.`];
+      }
+    });
+  }
+
+  #findUnclaimedProblems(): string[] {
     if (this.reconcile.bookLeastUnclaimed === undefined || this.options.length === 1) return [];
     const instead = "a tenth of each token's cheapest price counts";
     return [`BOOK_LEAST_UNCLAIMED is base units of one token, and PAYMENTS_FILE has several: remove it; ${instead}.`];

@@ -1,4 +1,4 @@
-import { Setting, type PaymentOption } from '@tollgate/config';
+import { Setting, toBaseUnits, type TokenUnit } from '@tollgate/config';
 import type { RefundCaps } from '@tollgate/refunds';
 import { Matches } from 'class-validator';
 
@@ -40,33 +40,23 @@ export class RefundEnvironment {
   @Matches(AMOUNT, { message })
   readonly refundApprovalAbove: string = '10';
 
-  /** In base units of the option's token. */
+  /** In base units of the option's token. @throws PaymentError for more than a uint256 */
   caps(option: TokenUnit): RefundCaps {
     return {
-      each: toBaseUnits(this.refundMost, option),
-      perPayerAndDay: toBaseUnits(this.refundMostPerPayer, option),
-      perKeyAndDay: toBaseUnits(this.refundMostPerKey, option),
-      perDay: toBaseUnits(this.refundMostPerDay, option),
+      each: readLimit(this.refundMost, option),
+      perPayerAndDay: readLimit(this.refundMostPerPayer, option),
+      perKeyAndDay: readLimit(this.refundMostPerKey, option),
+      perDay: readLimit(this.refundMostPerDay, option),
     };
   }
 
-  /** In base units of the option's token; null: no amount. */
+  /** In base units of the option's token; null: no amount. @throws PaymentError for more than a uint256 */
   approvalAbove(option: TokenUnit): bigint | null {
-    return toBaseUnits(this.refundApprovalAbove, option);
+    return readLimit(this.refundApprovalAbove, option);
   }
 }
 
-type TokenUnit = Pick<PaymentOption, 'decimals' | 'rate'>;
-
-/** Digits below the base unit are cut off, so that a limit is never above what was set. */
-function toBaseUnits(text: string, { decimals, rate }: TokenUnit): bigint | null {
-  if (text === 'none') return null;
-  const [amount, perUnit] = [parseDecimal(text), parseDecimal(rate)];
-  return (amount.digits * perUnit.digits * 10n ** BigInt(decimals)) / 10n ** BigInt(amount.scale + perUnit.scale);
-}
-
-/** `0.25` is 25 at scale 2. */
-function parseDecimal(text: string): { digits: bigint; scale: number } {
-  const [whole = '0', fraction = ''] = text.split('.');
-  return { digits: BigInt(whole + fraction), scale: fraction.length };
+/** A limit is never above what was set. */
+function readLimit(text: string, option: TokenUnit): bigint | null {
+  return text === 'none' ? null : toBaseUnits(text, option, 'down');
 }

@@ -77,6 +77,7 @@ describe('the operator API', () => {
     ['minAmount=3000&maxAmount=4000', [transferId(3), transferId(4)]],
     [`payer=${PAYER.toUpperCase().replace('X', 'x')}&state=refused`, [transferId(6)]],
     ['route=/api/weather&minAmount=5000', [transferId(5)]],
+    ['option=default&minAmount=4000&maxAmount=5000', [transferId(4), transferId(5)]],
     ['from=2099-01-01', []],
     [`route=${encodeURIComponent("' OR true --")}`, []],
   ])('finds payments by %s', async (query, expected) => {
@@ -106,6 +107,8 @@ describe('the operator API', () => {
     'cursor=nothing',
     'colour=red',
     'payer=a&payer=b',
+    'option=usdc',
+    'option=default&option=default',
   ])('refuses the query %s', async (query) => {
     const response = await get(`/operator/payments?${query}`);
     expect(response.headers.get('content-type')).toContain('application/problem+json');

@@ -79,6 +79,26 @@ describe('a seller that is paid in three tokens on two chains', () => {
     expect(await tollgate(['reconcile'], env)).toMatch(/^Difference: 0\.$/m);
   });
 
+  it('finds payments by the name of their option, and names the nearest for one that there is not', async () => {
+    type Page = { payments: { network: string; asset: string }[] };
+    for (const [option, token] of [
+      ['usdc-devnet', fixture.usdcOne],
+      ['usdc-devnet-2', fixture.usdcTwo],
+      ['wdev-devnet-2', fixture.plainTwo],
+    ] as const) {
+      const { body } = await fixture.get<Page>(`/operator/payments?option=${option}`);
+      const [network, asset] = [`eip155:${token.chain.chainId}`, token.asset.toLowerCase()];
+      expect(body.payments).toMatchObject([{ network, asset }]);
+    }
+    const listed = await tollgate(['book', 'payments', '--option', 'wdev-devnet-2'], env);
+    expect([listed.includes('WDEV'), listed.includes('USDC')]).toEqual([true, false]);
+    const unknown = await fixture.get<{ code: string; problems: string[] }>('/operator/payments?option=usdc-devent');
+    expect(unknown).toMatchObject({
+      status: 400,
+      body: { code: 'request_invalid', problems: [expect.stringContaining('did you mean "usdc-devnet"?')] },
+    });
+  });
+
   it('books what no request presents in the token that arrived', async () => {
     const [onOne, plain] = [
       await fixture.pay(fixture.usdcOne, 5_000n),

@@ -1,12 +1,12 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 import { BOOKED_STATES } from '../../../../libs/book/src/bookings/booked-states.js';
-import type { SellerFacts } from '../data/format.js';
+import { listSoldTokens, type SellerFacts } from '../data/format.js';
 import { go, linkTo } from '../data/route.js';
 import { PaymentList } from './payment-list.js';
 
 /** Fields of the form; the names are those of the URL. */
-const FIELDS = ['find', 'state', 'from', 'to'] as const;
+const FIELDS = ['find', 'option', 'state', 'from', 'to'] as const;
 type Form = Record<(typeof FIELDS)[number], string>;
 
 export function PaymentsPage({ seller, query }: { seller: SellerFacts; query: URLSearchParams }) {
@@ -16,6 +16,7 @@ export function PaymentsPage({ seller, query }: { seller: SellerFacts; query: UR
   useLayoutEffect(() => setForm(asked), [query.toString()]);
   const change = (name: keyof Form) => (event: { currentTarget: { value: string } }) =>
     setForm({ ...form, [name]: event.currentTarget.value });
+  const options = listSoldTokens(seller);
   const isNarrowed = Object.values(asked).some((value) => value !== '');
   return (
     <>
@@ -34,6 +35,17 @@ export function PaymentsPage({ seller, query }: { seller: SellerFacts; query: UR
           Transaction, payer, reference, request id or route
           <input name="find" type="search" value={form.find} onInput={change('find')} spellcheck={false} />
         </label>
+        {options.length > 1 && (
+          <label>
+            Option
+            <select name="option" value={form.option} onChange={change('option')}>
+              <option value="">any</option>
+              {options.map(({ name }) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+        )}
         <label>
           State
           <select name="state" value={form.state} onChange={change('state')}>

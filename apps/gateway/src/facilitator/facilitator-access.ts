@@ -18,6 +18,9 @@ import type { RouteAccess } from '../server/admission.js';
 
 const SCOPES = ['settle'] as const;
 
+/** What a server asks for. */
+type Question = 'supported' | 'verify' | 'settle';
+
 export const KEY_NEEDED: Problem = {
   status: 401,
   code: 'api_key_refused',
@@ -43,20 +46,21 @@ export class FacilitatorAccess {
   }
 
   /** See `passUnless`. */
-  admit(isSettlement: boolean, request: FastifyRequest, reply: FastifyReply, pass: () => void): Promise<void> {
-    return passUnless(this.#judge(isSettlement, request), request, reply, pass);
+  admit(question: Question, request: FastifyRequest, reply: FastifyReply, pass: () => void): Promise<void> {
+    return passUnless(this.#judge(question, request), request, reply, pass);
   }
 
-  async #judge(isSettlement: boolean, request: FastifyRequest): Promise<Problem | null> {
+  async #judge(question: Question, request: FastifyRequest): Promise<Problem | null> {
     return request.raw.headers.authorization === undefined
-      ? this.#judgeAddress(isSettlement, request.ip)
+      ? this.#judgeAddress(question, request.ip)
       : this.keys.identify(request, { scopes: SCOPES, takesBasic: false, rateLimit: this.#rateLimit });
   }
 
-  #judgeAddress(isSettlement: boolean, address: string): Problem | null {
+  #judgeAddress(question: Question, address: string): Problem | null {
+    if (question === 'supported') return null;
     const waitMs = this.#rateLimit.take(address);
     if (waitMs > 0) return { ...problemOf(429), retryAfterMs: waitMs };
-    return isSettlement && !this.#settlesWithoutKey ? KEY_NEEDED : null;
+    return question === 'settle' && !this.#settlesWithoutKey ? KEY_NEEDED : null;
   }
 }
 
@@ -67,30 +71,39 @@ declare module 'fastify' {
   }
 }
 
-const createAccess = (isSettlement: boolean): RouteAccess => ({
+const createAccess = (question: Question): RouteAccess => ({
   bodyLimit: MAX_BODY_BYTES,
-  admit: (request, reply, pass) => void request.server.facilitatorAccess.admit(isSettlement, request, reply, pass),
+  admit: (request, reply, pass) => void request.server.facilitatorAccess.admit(question, request, reply, pass),
 });
 
 const BODY = {
   schema: ref('FacilitatorRequest'),
   examples: { devnet: { summary: 'Signed by a payer of npm run dev', value: EXAMPLE_REQUEST } },
 };
-const REFUSALS: Readonly<Record<number, string>> = {
+const KEY_REFUSALS: Readonly<Record<number, string>> = {
+  401: 'The API key is unknown or revoked.',
+  403: 'The API key lacks the scope settle, or is limited to other options or chains.',
+  429: 'Too many requests with this API key, or from this address.',
+  503: 'The API keys cannot be read: send the same request again.',
+};
+const BODY_REFUSALS: Readonly<Record<number, string>> = {
   400: "The calling server's part is malformed: the body, the requirements or the Idempotency-Key.",
-  403: 'The API key lacks the scope settle.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
-  429: 'Too many requests with this API key, or from this address.',
 };
 
 /** Marks a route for servers that accept signed payments, and describes it. */
-export function ForServers({ settles, ...route }: DescribedRoute & { settles: boolean }): MethodDecorator {
+export function ForServers(question: Question, route: DescribedRoute): MethodDecorator {
+  const refusals = question === 'supported' ? KEY_REFUSALS : { ...KEY_REFUSALS, ...BODY_REFUSALS };
   return applyDecorators(
-    RouteConfig({ access: createAccess(settles) }),
+    RouteConfig({ access: createAccess(question) }),
     // Only some payments need a key, but a key that is sent must be valid.
     ApiSecurity({}),
     ApiSecurity(API_KEY_SECURITY),
-    DescribeRoute(FACILITATOR_TAG, { ...route, body: BODY, problems: { ...REFUSALS, ...route.problems } }),
+    DescribeRoute(FACILITATOR_TAG, {
+      ...route,
+      ...(question !== 'supported' && { body: BODY }),
+      problems: { ...refusals, ...route.problems },
+    }),
   );
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PaymentOption } from '@tollgate/config';
-import { ProblemError, type ApiKey } from '@tollgate/http';
+import { ProblemError } from '@tollgate/http';
 import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import { sell, type Unsettled } from '@tollgate/middleware/purchase';
 import {
@@ -33,8 +33,6 @@ import { parseFacilitatorRequest, type FacilitatorRequest } from './parse-facili
 import { ServedTerms } from './served-terms.js';
 
 export interface SettleAsker extends Asker {
-  /** Null for a request without API key. */
-  readonly key: ApiKey | null;
   readonly idempotencyKey: string | undefined;
 }
 
@@ -77,7 +75,7 @@ export class FacilitatorSettlement {
 
   async #answerTo(body: unknown, asker: SettleAsker): Promise<SettleReply> {
     const request = parseFacilitatorRequest(body);
-    const served = this.served.read(request);
+    const served = this.served.read(request, asker.key);
     if ('reason' in served) return this.#refuse(request, served.reason, served.message);
     const { payment, terms, judged } = served;
     const question = { requestId: asker.requestId, clientAddress: asker.clientAddress, payment, terms };

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ApiKey } from '@tollgate/http';
 import {
   facilitatorReasonFor,
   reasonsOf,
@@ -15,6 +16,8 @@ import { ServedTerms } from './served-terms.js';
 export interface Asker {
   readonly requestId: string;
   readonly clientAddress: string;
+  /** Null for a request without API key. */
+  readonly key: ApiKey | null;
 }
 
 /** Verifies a signed payment against payment requirements. Nothing is claimed or settled. */
@@ -25,10 +28,10 @@ export class FacilitatorVerification {
     @Inject(FacilitatorCounters) private readonly counters: FacilitatorCounters,
   ) {}
 
-  /** @throws ProblemError for a malformed request, and if the payment cannot be verified now */
-  async verify(body: unknown, asker: Asker): Promise<VerifyResponse> {
+  /** @throws ProblemError for a malformed or forbidden request, and if the payment cannot be verified now */
+  async verify(body: unknown, { key, ...asker }: Asker): Promise<VerifyResponse> {
     const request = parseFacilitatorRequest(body);
-    const served = this.served.read(request);
+    const served = this.served.read(request, key);
     if ('reason' in served)
       return this.#count({ isValid: false, invalidReason: served.reason, invalidMessage: served.message });
     const { judged, terms, payment } = served;

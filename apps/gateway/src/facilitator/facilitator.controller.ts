@@ -39,8 +39,7 @@ export class FacilitatorController {
 
   @Post('verify')
   @HttpCode(200)
-  @ForServers({
-    settles: false,
+  @ForServers('verify', {
     summary: 'Verify a signed payment against payment requirements',
     description: 'Nothing is claimed or settled. An invalid payment is a 200 with `isValid: false`.',
     answers: { 200: answerWith('The verdict.', verifyResponse) },
@@ -49,14 +48,17 @@ export class FacilitatorController {
       503: 'The payment cannot be verified now: send the same request again.',
     },
   })
-  verify(@Body() body: unknown, @Req() { id: requestId, ip: clientAddress }: FastifyRequest): Promise<VerifyResponse> {
-    return this.verification.verify(body, { requestId, clientAddress });
+  verify(
+    @OptionalCaller() key: ApiKey | null,
+    @Body() body: unknown,
+    @Req() { id: requestId, ip: clientAddress }: FastifyRequest,
+  ): Promise<VerifyResponse> {
+    return this.verification.verify(body, { requestId, clientAddress, key });
   }
 
   @Post('settle')
   @HttpCode(200)
-  @ForServers({
-    settles: true,
+  @ForServers('settle', {
     summary: 'Settle a signed payment',
     description:
       'Each payment is reported as settled only once. After `settlement_pending`, repeat the request to learn the result. With the scheme `upto`, the `amount` of the requirements is settled; 0 succeeds without a transaction.',
@@ -96,15 +98,15 @@ export class FacilitatorController {
   }
 
   @Get('supported')
-  @RouteConfig({ access: 'free' })
-  @DescribeRoute(FACILITATOR_TAG, {
+  @ForServers('supported', {
     summary: 'The supported kinds of payments',
+    description: 'With an API key that is limited, those within its limit.',
     answers: {
       200: answerWith('The supported kinds of payments, and the accounts that send settlements.', supportedResponse),
     },
   })
-  supported(): Promise<SupportedResponse> {
-    return this.kinds.read();
+  supported(@OptionalCaller() key: ApiKey | null): Promise<SupportedResponse> {
+    return this.kinds.read(key);
   }
 
   @Get('discovery/resources')

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PaymentOption, SignedAsset } from '@tollgate/config';
+import { mayAccept, ProblemError, type ApiKey } from '@tollgate/http';
 import {
   caip2Of,
   facilitatorReasonFor,
@@ -55,8 +56,11 @@ export class ServedTerms {
   /**
    * The payment must meet the server's requirements; the requirements that the client accepted must be of the same
    * kind.
+   *
+   * @param key null for a request without one
+   * @throws ProblemError where the key is limited to other options
    */
-  read({ version, requirement, payment }: FacilitatorRequest): Served {
+  read({ version, requirement, payment }: FacilitatorRequest, key: ApiKey | null): Served {
     const refuse = (failure: PaymentFailure): Served => ({
       reason: facilitatorReasonFor(failure, version, reasonsOfScheme(requirement.scheme)),
       message: failure,
@@ -70,6 +74,7 @@ export class ServedTerms {
     const token = tokens.find(isPaid) ?? tokens[0];
     if (token === undefined)
       return { reason: INVALID_REQUIREMENTS, message: 'This facilitator does not settle this asset.' };
+    if (key !== null) assertAccepted(key, token);
     const mismatch = findMismatch(requirement, token);
     if (mismatch !== null) return { reason: INVALID_REQUIREMENTS, message: mismatch };
     if ('failure' in payment) return refuse(payment.failure);
@@ -80,6 +85,21 @@ export class ServedTerms {
     if (payload.network !== requirement.network) return refuse('wrong_network');
     return { terms: termsFor(requirement, token), payment: payload.payment, judged: token.judged };
   }
+}
+
+/** Of the names in a key's limit, those that stand for an option. */
+export function namesOf({ entry, chain }: PaymentOption): readonly [option: string, chain: string] {
+  return [entry, caip2Of(chain.id)];
+}
+
+/** A further token of the settings is in no option: the limit of a key names its chain only. */
+function assertAccepted(key: ApiKey, { asset, judged: { option } }: ServedToken): void {
+  const [own, chain] = namesOf(option);
+  const names = asset === lowerHex(option.asset) ? [own, chain] : [chain];
+  if (mayAccept(key, names)) return;
+  const [limit, asked] = [key.accepts.join(', '), names.join(' on ')];
+  const detail = `This API key is limited to ${limit}, and the payment requirements are for ${asked}.`;
+  throw new ProblemError({ status: 403, code: 'option_not_allowed', detail });
 }
 
 function tokenOf({ asset, domainName: name, domainVersion: version }: PaymentOption): SignedAsset {

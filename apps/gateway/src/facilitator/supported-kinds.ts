@@ -1,13 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { mayAccept, type ApiKey } from '@tollgate/http';
 import { Journal, LaneDirectory, type ListedLane, RELAYER_FLEET } from '@tollgate/journal';
 import { caip2Of, v1NetworkOf, type SupportedKind, type SupportedResponse } from '@tollgate/protocol';
 
 import { PaywallConnections } from '../paywall/paywall.module.js';
+import { namesOf } from './served-terms.js';
 
 /** Lists the supported kinds of payments and the accounts that send settlements, for each chain. */
 @Injectable()
 export class SupportedKinds {
-  readonly #relayers: readonly { readonly chainId: number; readonly lanes: LaneDirectory }[];
+  readonly #relayers: readonly {
+    readonly chainId: number;
+    readonly lanes: LaneDirectory;
+    /** By any of which the limit of a key may name this chain or an option on it. */
+    readonly names: readonly string[];
+  }[];
 
   constructor(@Inject(PaywallConnections) { redis, ledger, options }: PaywallConnections) {
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });
@@ -15,14 +22,17 @@ export class SupportedKinds {
     const chainIds = new Set(settling.map(({ option }) => option.chain.id));
     this.#relayers = [...chainIds].map((chainId) => ({
       chainId,
+      names: settling.filter(({ option }) => option.chain.id === chainId).flatMap(({ option }) => namesOf(option)),
       lanes: new LaneDirectory({ journal, chainId, nowMs: () => ledger.nowMs() }),
     }));
   }
 
-  async read(): Promise<SupportedResponse> {
+  /** @param key of the request, whose limit it keeps to; null without one */
+  async read(key: ApiKey | null): Promise<SupportedResponse> {
+    const accepted = this.#relayers.filter(({ names }) => key === null || mayAccept(key, names));
     // Includes every account that was ever a relayer; empty while the journal is unavailable.
     const chains = await Promise.all(
-      this.#relayers.map(async ({ chainId, lanes }) => ({ chainId, relayers: await lanes.read().catch(() => []) })),
+      accepted.map(async ({ chainId, lanes }) => ({ chainId, relayers: await lanes.read().catch(() => []) })),
     );
     const addresses = chains.flatMap(({ relayers }) => relayers.map(({ address }) => address));
     return {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { ApiKeyStore } from '@tollgate/http';
 import {
   encodeJsonHeader,
   encodeProof,
@@ -9,6 +10,7 @@ import {
   type PaymentRequiredV2,
   type RequirementV2,
 } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
@@ -141,6 +143,89 @@ describe('a gateway with several options', () => {
     } finally {
       await own.stop();
     }
+  });
+
+  describe('as a facilitator, with API keys that are limited', () => {
+    let own: RunningGateway;
+    let connection: Redis;
+    let keys: ApiKeyStore;
+
+    beforeAll(async () => {
+      connection = new Redis(redis.url);
+      keys = new ApiKeyStore(connection);
+      own = await startGateway(redis.url, [], {
+        PAYMENTS_FILE: join(folder, 'payments.yaml'),
+        SIGNED_PAYMENTS: 'true',
+        FACILITATOR: 'true',
+      });
+    });
+    afterAll(async () => {
+      await own.stop();
+      connection.disconnect();
+    });
+
+    const createKey = async (...accepts: string[]) =>
+      await keys.create({ name: 'shop', scopes: ['settle'], wallets: [], accepts });
+
+    async function ask(token: string, path: string, [network, asset]: readonly [string, string] = ['', '']) {
+      const requirements = { scheme: 'exact', network, asset, amount: '1000', payTo: PAY_TO, maxTimeoutSeconds: 60 };
+      // Malformed, so that what is asked in requirements within the limit ends in a verdict.
+      const paymentPayload = { x402Version: 2, accepted: requirements, payload: {} };
+      const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: requirements });
+      const response = await fetch(`${own.url}/facilitator/${path}`, {
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        ...(network !== '' && { method: 'POST', body }),
+      });
+      return { status: response.status, ...((await response.json()) as Record<string, unknown>) };
+    }
+
+    async function readNetworks(token: string): Promise<string[]> {
+      const { kinds } = (await ask(token, 'supported')) as { kinds?: { network: string }[] };
+      return [...new Set(kinds?.map(({ network }) => network))];
+    }
+
+    const [USDC_ONE, USDC_TWO, ETHER_ONE] = [
+      ['eip155:1328', USDC],
+      ['eip155:31338', USDC],
+      ['eip155:1328', ETHER],
+    ] as const;
+
+    it.each([
+      ['an option', ['usdc-one'], [USDC_ONE], ['eip155:1328']],
+      ['a chain', ['eip155:1328'], [USDC_ONE, ETHER_ONE], ['eip155:1328']],
+      ['an option and a chain', ['ether-one', 'eip155:31338'], [USDC_TWO, ETHER_ONE], ['eip155:1328', 'eip155:31338']],
+      ['nothing', ['*'], [USDC_ONE, USDC_TWO, ETHER_ONE], ['eip155:1328', 'eip155:31338']],
+      ['what is configured no longer', ['usdc-three', 'eip155:1'], [], []],
+    ])('takes what a key is limited to: %s', async (_, accepts, taken, networks) => {
+      const { token } = await createKey(...accepts);
+      for (const path of ['verify', 'settle']) {
+        for (const option of [USDC_ONE, USDC_TWO, ETHER_ONE]) {
+          const isTaken = taken.some((one) => one === option);
+          const answer = await ask(token, path, option);
+          const wanted = isTaken ? { status: 200 } : { status: 403, code: 'option_not_allowed' };
+          expect(answer).toMatchObject(wanted);
+        }
+      }
+      const caip2 = (await readNetworks(token)).filter((network) => network.startsWith('eip155:'));
+      expect(caip2.sort()).toEqual([...networks].sort());
+    });
+
+    it('names the limit and what was asked, and keeps to a change from the next request on', async () => {
+      const { key, token } = await createKey('usdc-one');
+      expect(await ask(token, 'verify', USDC_TWO)).toMatchObject({
+        detail: 'This API key is limited to usdc-one, and the payment requirements are for usdc-two on eip155:31338.',
+      });
+      await keys.limit(key.id, ['usdc-two']);
+      expect(await ask(token, 'verify', USDC_TWO)).toMatchObject({ status: 200, isValid: false });
+      expect(await readNetworks(token)).toEqual(['eip155:31338']);
+    });
+
+    it('refuses a key that is invalid at /supported, where none is needed', async () => {
+      expect(await ask('tgk_nonsense', 'supported')).toMatchObject({ status: 401, code: 'api_key_refused' });
+      const { key, token } = await createKey('usdc-one');
+      await keys.revoke(key.id);
+      expect(await ask(token, 'supported')).toMatchObject({ status: 401, code: 'api_key_refused' });
+    });
   });
 
   it('offers a route only in what it accepts', async () => {

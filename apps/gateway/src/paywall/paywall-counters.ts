@@ -62,21 +62,21 @@ export function publishPaywall(registry: Registry, counters: PaywallCounters): v
     'tollgate_challenges',
     '402 responses, by reason: unpaid, the code of the refusal, or sign_in_refused.',
     () => ({ unpaid: counters.unpaid, ...Object.fromEntries(counters.refusals) }),
-    'reason',
+    ['reason'],
   );
   observeCounts(
     registry,
     'tollgate_answers',
     'Responses of resources, by what happened to the payment: paid, replayed, reproduced, released or revisited.',
     () => counters.answers,
-    'origin',
+    ['origin'],
   );
   observeCounts(
     registry,
     'tollgate_problems',
     'Payments that were answered with a problem, by its code.',
     () => Object.fromEntries(counters.problems),
-    'code',
+    ['code'],
   );
   observeGauge(
     registry,

@@ -1,5 +1,5 @@
-import { AcceptanceEnvironment, IsIntIn, Setting, type PaymentOption } from '@tollgate/config';
-import { lowerHex, parseTokenAmount } from '@tollgate/protocol';
+import { AcceptanceEnvironment, IsIntIn, Setting, toBaseUnits, type PaymentOption } from '@tollgate/config';
+import { lowerHex } from '@tollgate/protocol';
 import type { Deployments } from '@tollgate/verification';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 
@@ -99,18 +99,12 @@ export class DeploymentsEnvironment {
   ): ConstructorParameters<typeof Deployments>[0]['mostCost'] {
     const { coinPrice, deployCostMultiple: multiple } = this;
     if (coinPrice === undefined) return null;
-    const coins = parseTokenAmount(coinPrice, 18);
     return new Map(
       options.map(({ asset, decimals, rate }) => {
-        const exact = coins * parseTokenAmount(rate, RATE_DECIMALS) * 10n ** BigInt(decimals);
-        // Rounded up: a coin costs no less.
-        const coinsBaseUnits = (exact + RATE_UNIT - 1n) / RATE_UNIT;
+        // Of 10^18 coins, and rounded up: a coin costs no less.
+        const coinsBaseUnits = toBaseUnits(coinPrice, { decimals: decimals + 18, rate }, 'up');
         return [lowerHex(asset), { coinsBaseUnits, multiple }];
       }),
     );
   }
 }
-
-/** As many as a rate in `PAYMENTS_FILE` may have. */
-const RATE_DECIMALS = 36;
-const RATE_UNIT = 10n ** BigInt(RATE_DECIMALS);

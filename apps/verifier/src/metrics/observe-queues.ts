@@ -1,4 +1,4 @@
-import { observeCounts, observeGauge, keepFresh } from '@tollgate/common';
+import { observeCounts, observeGauge, observeSamples, keepFresh } from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
 import type { ContractWallets } from '@tollgate/settlement';
 import {
@@ -46,6 +46,17 @@ export function observeQueues(
     'Questions in the settle queue that no relayer has taken yet.',
     () => queueRedis.llen(createQueueKeys(queueOfChain(SETTLE_QUEUE, chainId)).requests),
   );
+}
+
+/** Whether payments in each option are judged. */
+export function observeOptions(
+  registry: Registry,
+  tokens: { readonly readiness: readonly { readonly option: string; readonly isReady: boolean }[] },
+): void {
+  const help = '1: payments in the option are judged; 0: its token has other decimals, or has not told them.';
+  const read = () =>
+    Promise.resolve(tokens.readiness.map(({ option, isReady }) => ({ labels: { option }, value: Number(isReady) })));
+  observeSamples(registry, { name: 'tollgate_option_ready', help, labelNames: ['option'] }, read);
 }
 
 /** Gauges read in the same scrape share one reading. */

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChainObserver, EndedBatch } from '@tollgate/chain';
+import type { PaymentOption } from '@tollgate/config';
 import type { SettlementResult, SignedPaymentVerdict, VerifyPaymentVerdict } from '@tollgate/transport';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -7,12 +8,12 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const SETTLEMENT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const PAYMENTS = [1, 2, 5, 10, 20, 50, 100, 200];
 
-/** Metrics of the verifier. Labels hold hosts and codes only: an RPC URL may carry an API key. */
+/** Metrics of the verifier. Labels hold hosts, codes and configured options only: an RPC URL may carry an API key. */
 @Injectable()
 export class VerifierMetrics implements ChainObserver {
   /** `payment` is the kind of payment that was shown. */
-  readonly verifications: Counter<'outcome' | 'failure' | 'payment'>;
-  readonly verificationSeconds: Histogram<'payment'>;
+  readonly verifications: Counter<'option' | 'outcome' | 'failure' | 'payment'>;
+  readonly verificationSeconds: Histogram<'option' | 'payment'>;
   readonly #batches: Counter<'host' | 'trouble'>;
   readonly #batchLookups: Histogram;
   readonly #batchSeconds: Histogram<'host'>;
@@ -24,15 +25,15 @@ export class VerifierMetrics implements ChainObserver {
     this.verifications = new Counter({
       name: 'tollgate_verifications_total',
       help:
-        'Verdicts by outcome and kind of payment (a transaction, or a signed payment); failure is the code of a ' +
+        'Verdicts by option, outcome and kind of payment (a transaction, or a signed payment); failure is the code of a ' +
         'refusal or the reason of an unavailability.',
-      labelNames: ['outcome', 'failure', 'payment'],
+      labelNames: ['option', 'outcome', 'failure', 'payment'],
       registers,
     });
     this.verificationSeconds = new Histogram({
       name: 'tollgate_verification_seconds',
       help: 'From taking a question to its verdict, including waits for the receipt.',
-      labelNames: ['payment'],
+      labelNames: ['option', 'payment'],
       buckets: SECONDS,
       registers,
     });
@@ -79,10 +80,10 @@ export class VerifierMetrics implements ChainObserver {
   }
 }
 
-/** Counters and histograms of the relayers. Labels hold codes only. */
+/** Counters and histograms of the relayers. Labels hold codes and configured options only. */
 @Injectable()
 export class SettlementMetrics {
-  readonly answers: Counter<'outcome' | 'failure'>;
+  readonly answers: Counter<'option' | 'outcome' | 'failure'>;
   readonly minedSeconds: Histogram;
   readonly batchPayments: Histogram;
 
@@ -91,7 +92,7 @@ export class SettlementMetrics {
     this.answers = new Counter({
       name: 'tollgate_settlements_total',
       help: 'Answers to settlement requests; failure is the failure code, or the reason of an unavailability.',
-      labelNames: ['outcome', 'failure'],
+      labelNames: ['option', 'outcome', 'failure'],
       registers,
     });
     this.minedSeconds = new Histogram({
@@ -113,4 +114,9 @@ export class SettlementMetrics {
 export function codeOf(answer: VerifyPaymentVerdict | SignedPaymentVerdict | SettlementResult): string {
   if (answer.outcome === 'refused' || answer.outcome === 'failed') return answer.failure;
   return answer.outcome === 'unavailable' ? answer.reason : '';
+}
+
+/** The label of an option, which all its recipients share; empty for a question that is about none of this process. */
+export function optionLabelOf(option: PaymentOption | null): string {
+  return option?.entry ?? '';
 }

@@ -17,20 +17,20 @@ const asked = new AskedOptions({
 
 describe('a question is judged by the settings of its option', () => {
   it.each([
-    ['in the token of its option', 'usdc', '0xa', usdc],
-    ['without terms', 'usdc', undefined, usdc],
-    ['in a token that the facilitator alone settles', 'usdc', '0xc', usdc],
+    ['in the token of its option', 'usdc', '0xa', usdc, null],
+    ['without terms', 'usdc', undefined, usdc, null],
+    ['in a token that the facilitator alone settles', 'usdc', '0xc', usdc, null],
     [
       "with one option's terms and another's settings",
       'usdc',
       '0xb',
+      null,
       { outcome: 'unavailable', reason: 'settings_differ' },
     ],
-    ['with settings that differ', 'other', '0xa', DIFFER],
-    ['of an option that is not ready', 'weth', '0xb', UNREADY],
-    ['of an option that is not ready, without terms', 'weth', undefined, UNREADY],
-  ] as const)('%s: %s %s', (_, settings, asset, expected) => {
-    expect(asked.find({ settings }, asset)).toEqual(expected);
-    expect(asked.findFault({ settings }, asset)).toEqual(expected === usdc ? null : expected);
+    ['with settings that differ', 'other', '0xa', null, DIFFER],
+    ['of an option that is not ready', 'weth', '0xb', weth, UNREADY],
+    ['of an option that is not ready, without terms', 'weth', undefined, weth, UNREADY],
+  ] as const)('%s: %s %s', (_, settings, asset, option, fault) => {
+    expect(asked.find({ settings }, asset)).toEqual({ option, fault });
   });
 });

@@ -15,6 +15,11 @@ export interface AskedOptionsParts {
   readonly tokens: Pick<TokenComparison, 'findFault'>;
 }
 
+/** What a question is about: an option that is judged here, or why it is not judged, and its option where it is known. */
+export type Asked =
+  | { readonly option: PaymentOption; readonly fault: null }
+  | { readonly option: PaymentOption | null; readonly fault: NotTaken };
+
 /** Finds out for each question which option it is about, and whether that is judged here. */
 export class AskedOptions {
   readonly #assets: ReadonlySet<Hex>;
@@ -27,18 +32,12 @@ export class AskedOptions {
    * The option whose settings came with the question. A question in the token of another option is not judged by them.
    * @param asset the token of the question's terms, where it has terms; it may be one that the facilitator alone settles
    */
-  find({ settings }: ComparedQuestion<object>, asset?: Hex): PaymentOption | NotTaken {
+  find({ settings }: ComparedQuestion<object>, asset?: Hex): Asked {
     const { askers, tokens } = this.parts;
     const option = askers.match(settings);
-    if ('outcome' in option) return option;
+    if ('outcome' in option) return { option: null, fault: option };
     if (asset !== undefined && asset !== option.asset && this.#assets.has(asset))
-      return { outcome: 'unavailable', reason: 'settings_differ' };
-    return tokens.findFault(option) ?? option;
-  }
-
-  /** The same, where only the answer matters; null: the question is to be judged. */
-  findFault(question: ComparedQuestion<object>, asset?: Hex): NotTaken | null {
-    const found = this.find(question, asset);
-    return 'outcome' in found ? found : null;
+      return { option: null, fault: { outcome: 'unavailable', reason: 'settings_differ' } };
+    return { option, fault: tokens.findFault(option) };
   }
 }

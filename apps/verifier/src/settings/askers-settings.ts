@@ -45,7 +45,7 @@ export class AskersSettings {
   readonly #options: ReadonlyMap<string, PaymentOption>;
   readonly #others = new Map<string, OtherSettings>();
   readonly #labels: ReadonlySet<string>;
-  readonly #counter: Counter<'setting'>;
+  readonly #counter: Counter<'option' | 'setting'>;
   readonly #nowMs: () => number;
 
   constructor(private readonly options: AskersSettingsOptions) {
@@ -55,8 +55,8 @@ export class AskersSettings {
     this.#nowMs = nowMs;
     this.#counter = new Counter({
       name: 'tollgate_verifier_settings_differ_total',
-      help: 'Questions of gateways with different payment settings, by the setting that differs.',
-      labelNames: ['setting'],
+      help: 'Questions of gateways with different payment settings, by the nearest option and the setting that differs.',
+      labelNames: ['option', 'setting'],
       registers: [registry],
     });
   }
@@ -86,7 +86,7 @@ export class AskersSettings {
     other.lastAskedMs = this.#nowMs();
     // Metric labels are limited to the settings that are known, whatever was sent.
     for (const { setting } of other.differences)
-      this.#counter.inc({ setting: this.#labels.has(setting) ? setting : 'unknown' });
+      this.#counter.inc({ option: other.own.option.entry, setting: this.#labels.has(setting) ? setting : 'unknown' });
     if (known === undefined) this.#keep(asked, other);
     return other;
   }

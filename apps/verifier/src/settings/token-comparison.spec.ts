@@ -86,17 +86,39 @@ describe('the tokens of a chain, compared with the settings', () => {
     tokens.onApplicationShutdown();
   });
 
-  it('refuse the start with other decimals, all at once', async () => {
+  it('are compared alike at the start and later: the option whose decimals differ is unready, and recovers', async () => {
+    decimals.set(usdc.asset, 18n);
+    const tokens = create();
+    await tokens.start();
+    expect(faultsOf(tokens)).toEqual([UNREADY, null]);
+    expect(tokens.readiness).toEqual([
+      { option: 'usdc', isReady: false },
+      { option: 'weth', isReady: true },
+    ]);
+    const told = `accepts.usdc.decimals is 6, but the token at ${usdc.asset} has 18. Set it to 18 for gateways and verifiers.`;
+    expect(tokens.unready).toEqual([`usdc: asset_decimals_differ: ${told}`]);
+    expect(errors.mock.calls).toEqual([[expect.stringContaining(told)]]);
+    expect(() => tokens.assertReady()).not.toThrow();
+
+    decimals.set(usdc.asset, 6n);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect([faultsOf(tokens), tokens.unready]).toEqual([[null, null], []]);
+    expect(tokens.readiness.map(({ isReady }) => isReady)).toEqual([true, true]);
+    tokens.onApplicationShutdown();
+  });
+
+  it('make the process unready where those of all differ at the start, naming each', async () => {
     decimals = new Map([
       [usdc.asset, 18n],
       [weth.asset, 8n],
     ]);
-    await expect(create().start()).rejects.toMatchObject({
-      problems: [
-        `accepts.usdc.decimals is 6, but the token at ${usdc.asset} has 18. Set it to 18 for gateways and verifiers.`,
-        `accepts.weth.decimals is 18, but the token at ${weth.asset} has 8. Set it to 8 for gateways and verifiers.`,
-      ],
-    });
+    const tokens = create();
+    await tokens.start();
+    expect(() => tokens.assertReady()).toThrow(/^usdc: asset_decimals_differ: .* weth: asset_decimals_differ: /);
+    decimals.set(weth.asset, 18n);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(() => tokens.assertReady()).not.toThrow();
+    tokens.onApplicationShutdown();
   });
 
   it('make the option whose decimals change unready within a minute, and no other, until they are right again', async () => {
@@ -105,7 +127,9 @@ describe('the tokens of a chain, compared with the settings', () => {
     decimals.set(weth.asset, 8n);
     await jest.advanceTimersByTimeAsync(60_000);
     expect(faultsOf(tokens)).toEqual([null, UNREADY]);
-    expect(tokens.unready).toEqual([expect.stringMatching(/^accepts\.weth\.decimals is 18, but .* has 8\./)]);
+    expect(tokens.unready).toEqual([
+      expect.stringMatching(/^weth: asset_decimals_differ: accepts\.weth\.decimals is 18, but .* has 8\./),
+    ]);
     expect(() => tokens.assertReady()).not.toThrow();
     await jest.advanceTimersByTimeAsync(120_000);
     expect(errors.mock.calls).toEqual([[expect.stringContaining(`no question about ${weth.asset} is answered`)]]);

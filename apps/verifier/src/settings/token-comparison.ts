@@ -1,11 +1,12 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type ChainReader, ChainUnavailableError } from '@tollgate/chain';
-import { ConfigurationError, type PaymentOption } from '@tollgate/config';
+import type { PaymentOption } from '@tollgate/config';
 import type { Hex } from '@tollgate/protocol';
 import { ASSET_DECIMALS_DIFFER, type OptionUnready } from '@tollgate/transport';
 import type { AcceptedAssets, MisnamedToken } from '@tollgate/verification';
 
 import { type OptionNames, VARIABLE_NAMES } from '../config/option-names.js';
+import { optionLabelOf } from '../metrics/verifier-metrics.js';
 
 export interface TokenComparisonOptions {
   /** Addresses in lower case. */
@@ -42,15 +43,9 @@ export class TokenComparison implements OnApplicationShutdown {
     this.#tokens = [...new Map(options.options.map((option) => [option.asset, option])).values()];
   }
 
-  /**
-   * Compares now, and from then on every minute; without the chain, as soon as it is there.
-   * @throws ConfigurationError for all decimals that differ
-   */
+  /** Compares now, and from then on every minute; without the chain, as soon as it is there. */
   async start(): Promise<void> {
-    await this.#read();
-    const { unready } = this;
-    if (unready.length > 0) throw new ConfigurationError(unready);
-    this.#log();
+    await this.compare();
     this.#compareLater();
   }
 
@@ -78,11 +73,16 @@ export class TokenComparison implements OnApplicationShutdown {
 
   /** @throws Error while no option can be judged */
   assertReady(): void {
-    if (this.#tokens.some((token) => this.#decimals.has(token.asset) && this.#otherDecimalsOf(token) === null)) return;
+    if (this.#tokens.some((token) => this.#isReady(token))) return;
     throw new Error(this.unready.join(' ') || 'no token has told its decimals yet');
   }
 
-  /** For the body of the readiness: one sentence for each token that nothing is judged in. */
+  /** For each token, by the name that its options have in common: whether payments in it are judged. */
+  get readiness(): { option: string; isReady: boolean }[] {
+    return this.#tokens.map((token) => ({ option: optionLabelOf(token), isReady: this.#isReady(token) }));
+  }
+
+  /** For the body of the readiness: one sentence for each token that nothing is judged in, with its option. */
   get unready(): string[] {
     return this.#tokens.flatMap((token) => this.#describeUnready(token) ?? []);
   }
@@ -116,6 +116,10 @@ export class TokenComparison implements OnApplicationShutdown {
     this.#timer = setTimeout(again, isTold ? AGAIN_MS : SOON_MS).unref();
   }
 
+  #isReady(token: PaymentOption): boolean {
+    return this.#decimals.has(token.asset) && this.#otherDecimalsOf(token) === null;
+  }
+
   /** Null where they are equal, or not known to differ. */
   #otherDecimalsOf({ asset, decimals }: PaymentOption): bigint | null {
     const told = this.#decimals.get(asset) ?? null;
@@ -125,8 +129,8 @@ export class TokenComparison implements OnApplicationShutdown {
   #describeUnready(option: PaymentOption): string | null {
     const told = this.#otherDecimalsOf(option);
     if (told === null) return null;
-    const { decimals } = this.options.nameOption(option);
-    return `${decimals} is ${option.decimals}, but the token at ${option.asset} has ${told}. Set it to ${told} for gateways and verifiers.`;
+    const { option: name, decimals } = this.options.nameOption(option);
+    return `${name === null ? '' : `${name}: `}${ASSET_DECIMALS_DIFFER}: ${decimals} is ${option.decimals}, but the token at ${option.asset} has ${told}. Set it to ${told} for gateways and verifiers.`;
   }
 
   /** One line for each change. */

@@ -20,7 +20,7 @@ import {
   type SettlementResult,
 } from '@tollgate/transport';
 
-import { codeOf, SettlementMetrics } from '../metrics/verifier-metrics.js';
+import { codeOf, optionLabelOf, SettlementMetrics } from '../metrics/verifier-metrics.js';
 import { AskedOptions } from '../settings/asked-options.js';
 
 /** Injection token of the `SettlementParts` of this process. */
@@ -109,10 +109,10 @@ export class SettlementController {
     @Payload() question: QuestionOf<typeof SETTLE_SIGNED_PAYMENT>,
     @Ctx() { questionId, relayer, released }: SettleContext,
   ): Promise<SettlementResult> {
-    const fault = this.asked.findFault(question, question.terms.asset);
+    const { option, fault } = this.asked.find(question, question.terms.asset);
     if (fault !== null) return fault;
     const result = await settle(this.parts, relayer, { ...question, questionId }, released);
-    this.metrics.answers.inc({ outcome: result.outcome, failure: codeOf(result) });
+    this.metrics.answers.inc({ option: optionLabelOf(option), outcome: result.outcome, failure: codeOf(result) });
     return result;
   }
 }

@@ -20,7 +20,7 @@ import {
 import { ContractSignatures, PaidLocks, PaymentVerifier, SignedPaymentVerifier } from '@tollgate/verification';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
-import { codeOf, VerifierMetrics } from '../metrics/verifier-metrics.js';
+import { codeOf, optionLabelOf, VerifierMetrics } from '../metrics/verifier-metrics.js';
 import { AskedOptions } from '../settings/asked-options.js';
 import { TokenComparison } from '../settings/token-comparison.js';
 
@@ -43,20 +43,20 @@ export class VerificationController implements OnApplicationShutdown {
   @Answers(VERIFY_PAYMENT)
   async verify(@Payload() request: QuestionOf<typeof VERIFY_PAYMENT>): Promise<VerifyPaymentVerdict> {
     const startedAtMs = performance.now();
-    const option = this.asked.find(request, request.asset);
-    const verdict = 'outcome' in option ? option : await this.verifier.verify(request);
-    this.#count('transaction', verdict, startedAtMs);
-    if (!('outcome' in option)) this.#log(option, { txHash: request.txHash }, verdict, request);
+    const { option, fault } = this.asked.find(request, request.asset);
+    const verdict = fault ?? (await this.verifier.verify(request));
+    this.#count({ option: optionLabelOf(option), payment: 'transaction' }, verdict, startedAtMs);
+    if (fault === null) this.#log(option, { txHash: request.txHash }, verdict, request);
     return verdict;
   }
 
   @Answers(VERIFY_SIGNED_PAYMENT)
   async verifySigned(@Payload() request: QuestionOf<typeof VERIFY_SIGNED_PAYMENT>): Promise<SignedPaymentVerdict> {
     const startedAtMs = performance.now();
-    const option = this.asked.find(request, request.terms.asset);
-    const verdict = 'outcome' in option ? option : await this.signedVerifier.verify(request);
-    this.#count(request.payment.kind, verdict, startedAtMs);
-    if (!('outcome' in option)) this.#log(option, nameSignedPayment(request.payment), verdict, request);
+    const { option, fault } = this.asked.find(request, request.terms.asset);
+    const verdict = fault ?? (await this.signedVerifier.verify(request));
+    this.#count({ option: optionLabelOf(option), payment: request.payment.kind }, verdict, startedAtMs);
+    if (fault === null) this.#log(option, nameSignedPayment(request.payment), verdict, request);
     return verdict;
   }
 
@@ -64,18 +64,18 @@ export class VerificationController implements OnApplicationShutdown {
   async verifyContractSignature(
     @Payload() request: QuestionOf<typeof VERIFY_CONTRACT_SIGNATURE>,
   ): Promise<ContractSignatureVerdict> {
-    return this.asked.findFault(request) ?? this.contractSignatures.verify(request);
+    return this.asked.find(request).fault ?? this.contractSignatures.verify(request);
   }
 
   @Answers(VERIFY_LOCK)
   async verifyLock(@Payload() request: QuestionOf<typeof VERIFY_LOCK>): Promise<LockVerdict> {
-    return this.asked.findFault(request, request.asset) ?? this.paidLocks.verify(request);
+    return this.asked.find(request, request.asset).fault ?? this.paidLocks.verify(request);
   }
 
   @Answers(COMPARE_SETTINGS)
   compareSettings(@Payload() question: QuestionOf<typeof COMPARE_SETTINGS>): SettingsComparison {
-    const option = this.asked.find(question);
-    if ('outcome' in option) return option;
+    const { option, fault } = this.asked.find(question);
+    if (fault !== null) return fault;
     const takesAuthorizations = this.tokens.takesAuthorizations(option);
     return { outcome: 'agreed', ...(takesAuthorizations !== undefined && { takesAuthorizations }) };
   }
@@ -85,12 +85,12 @@ export class VerificationController implements OnApplicationShutdown {
   }
 
   #count(
-    payment: 'transaction' | SignedPayment['kind'],
+    { option, payment }: { option: string; payment: 'transaction' | SignedPayment['kind'] },
     verdict: VerifyPaymentVerdict | SignedPaymentVerdict,
     startedAtMs: number,
   ): void {
-    this.metrics.verifications.inc({ outcome: verdict.outcome, failure: codeOf(verdict), payment });
-    this.metrics.verificationSeconds.observe({ payment }, (performance.now() - startedAtMs) / 1000);
+    this.metrics.verifications.inc({ option, outcome: verdict.outcome, failure: codeOf(verdict), payment });
+    this.metrics.verificationSeconds.observe({ option, payment }, (performance.now() - startedAtMs) / 1000);
   }
 
   #log(

@@ -20,7 +20,7 @@ import { Registry } from 'prom-client';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { provideFrom, VerifierConnections } from '../connections/verifier-connections.js';
-import { countBurntGas, observeContractWallets, observeQueues } from '../metrics/observe-queues.js';
+import { countBurntGas, observeContractWallets, observeOptions, observeQueues } from '../metrics/observe-queues.js';
 import { AskedOptions } from '../settings/asked-options.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { TokenComparison } from '../settings/token-comparison.js';
@@ -139,10 +139,12 @@ export class VerificationModule {
     @Inject(WaitingRoom) waitingRoom: WaitingRoom,
     @Inject(ClientShares) shares: ClientShares,
     @Inject(ContractWallets) wallets: ContractWallets,
+    @Inject(TokenComparison) tokens: TokenComparison,
   ) {
     const sparing = [chain.batcher, chain.reader.refusedSignatures, refusals, waitingRoom, shares];
     observeQueues(registry, { server, chainId, waitingRoom, queueRedis, sparing });
     observeContractWallets(registry, wallets);
+    observeOptions(registry, tokens);
   }
 }
 

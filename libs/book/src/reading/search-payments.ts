@@ -15,6 +15,8 @@ export interface PaymentSearch {
   readonly reference?: string | undefined;
   readonly requestId?: string | undefined;
   readonly route?: string | undefined;
+  /** `<chainId>:<address>`, the address in lower case. */
+  readonly token?: string | undefined;
   /** One of these. */
   readonly state?: readonly BookedState[] | undefined;
   /** Only those of which something is owed to the payer still. */
@@ -83,6 +85,7 @@ const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string
   reference: (value) => `id = lower(${value})`,
   requestId: (value) => `request_id = ${value}`,
   route: (value) => `route = ${value}`,
+  token: (value) => `chain_id::text || ':' || asset = ${value}`,
   state: (value) => `state = ANY(${value}::text[])`,
   owed: (value) => `${value}::boolean AND ${OWED}`,
   withoutDust: (value) => `${value}::boolean AND NOT starts_with(id, 'dust:')`,

@@ -18,9 +18,10 @@ export class MetricsController {
 /** `GET /metrics` in the Prometheus text format; the `Registry` is injectable everywhere. */
 @Module({})
 export class MetricsModule {
-  static forRoot({ service }: { service: string }): DynamicModule {
+  /** @param labels of every metric of the process */
+  static forRoot(labels: { readonly service: string; readonly chain?: string }): DynamicModule {
     const registry = new Registry();
-    registry.setDefaultLabels({ service });
+    registry.setDefaultLabels(labels);
     collectDefaultMetrics({ register: registry });
     return {
       module: MetricsModule,

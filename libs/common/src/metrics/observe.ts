@@ -1,24 +1,38 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
+/** Counts by the values of a label; where there are several labels, those of each next one within. */
+export interface Counts {
+  readonly [value: string]: number | Counts;
+}
+
 /** Publishes counts. They are read at each scrape, so that the hot path only increments a number. */
 export function observeCounts(
   registry: Registry,
   prefix: string,
   help: string,
-  read: () => Readonly<Record<string, number>>,
-  label = 'event',
+  read: () => Counts,
+  labelNames: readonly string[] = ['event'],
 ): void {
   const counter: Counter = new Counter({
     name: `${prefix}_total`,
     help,
-    labelNames: [label],
+    labelNames,
     registers: [registry],
     collect() {
       this.reset();
-      for (const [name, count] of Object.entries(read())) this.inc({ [label]: name }, count);
+      for (const { values, count } of listCounts(read()))
+        this.inc(Object.fromEntries(labelNames.map((name, at) => [name, values[at] ?? ''])), count);
     },
   });
   void counter;
+}
+
+function listCounts(counts: Counts): { values: string[]; count: number }[] {
+  return Object.entries(counts).flatMap(([value, within]) =>
+    typeof within === 'number'
+      ? [{ values: [value], count: within }]
+      : listCounts(within).map(({ values, count }) => ({ values: [value, ...values], count })),
+  );
 }
 
 /** A gauge that is read at each scrape. */

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { ApiKeyStore, type NewApiKey } from './api-key-store.js';
-import { mayUseWallet } from './api-key.js';
+import { mayAccept, mayUseWallet } from './api-key.js';
 
 const KEYS = 'tollgate:{api-keys}';
 const BOT: NewApiKey = { name: 'bot', scopes: ['submit', 'read'], wallets: ['main'] };
@@ -88,6 +88,34 @@ describe('ApiKeyStore', () => {
     expect(JSON.stringify(keys)).not.toMatch(/token/i);
   });
 
+  it('limits a key from its next use on, and no revocation is lost by it', async () => {
+    const { key, token } = await store.create({
+      name: 'shop',
+      scopes: ['settle'],
+      wallets: [],
+      accepts: ['usdc-base'],
+    });
+    const names = ['usdc-base', 'eip155:8453'];
+    expect([mayAccept(key, names), mayAccept(key, ['weth-base', 'eip155:8453'])]).toEqual([true, false]);
+    expect(await store.limit(key.id, ['eip155:8453', 'eip155:8453'])).toEqual({ ...key, accepts: ['eip155:8453'] });
+    const changed = await store.authenticate(token);
+    expect([mayAccept(changed!, names), mayAccept(changed!, ['usdc-base', 'eip155:1329'])]).toEqual([true, false]);
+    await store.revoke(key.id);
+    expect(await store.limit(key.id, ['*'])).toMatchObject({ accepts: ['*'], revokedAtMs: expect.any(Number) });
+    expect(await store.authenticate(token)).toBeNull();
+    expect(await store.limit('ffffffffffff', ['*'])).toBeNull();
+  });
+
+  it('gives a key that settles all there is, unless it is limited, and any other key nothing', async () => {
+    const shop = await store.create({ name: 'shop', scopes: ['settle'], wallets: [] });
+    expect([shop.key.accepts, (await store.create(BOT)).key.accepts]).toEqual([['*'], []]);
+    await expect(store.create({ ...BOT, accepts: ['*'] })).rejects.toThrow(TypeError);
+    for (const accepts of [[], ['two words'], ['']])
+      await expect(store.limit(shop.key.id, accepts)).rejects.toThrow(TypeError);
+    const bot = await store.create(BOT);
+    await expect(store.limit(bot.key.id, ['*'])).rejects.toThrow('only a key with the scope settle');
+  });
+
   it('creates many keys at once', async () => {
     const created = await Promise.all(Array.from({ length: 200 }, () => store.create(BOT)));
     expect((await store.list()).keys).toHaveLength(200);
@@ -104,9 +132,15 @@ describe('ApiKeyStore', () => {
       '[]',
       '{}',
       '{"id":',
-      ...[{ scopes: ['root'] }, { scopes: 'submit' }, { wallets: [1] }, { tokenHash: null }, { id: good.key.id }].map(
-        (change) => JSON.stringify({ ...text, ...change }),
-      ),
+      ...[
+        { scopes: ['root'] },
+        { scopes: 'submit' },
+        { wallets: [1] },
+        { accepts: '*' },
+        { accepts: undefined },
+        { tokenHash: null },
+        { id: good.key.id },
+      ].map((change) => JSON.stringify({ ...text, ...change })),
     ];
     for (const entry of damaged) {
       await redis.hset(KEYS, bad.key.id, entry);

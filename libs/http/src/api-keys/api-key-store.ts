@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { API_KEY_SCOPES, hashToken, needsNoWallet, type ApiKey, type ApiKeyScope } from './api-key.js';
 
 const KEYS = 'tollgate:{api-keys}';
-// Separate from the keys, which are never rewritten: so concurrent revocations and creations cannot undo one another.
+// Separate from the keys: so no change of a key undoes its revocation.
 const REVOKED = 'tollgate:{api-keys}:revoked';
 const TOKEN = /^tgk_([a-z0-9]{12})_([\w-]{43})$/;
 const SCOPES: readonly string[] = API_KEY_SCOPES;
@@ -16,6 +16,7 @@ const storedKey = z.object({
   name: z.string(),
   scopes: z.array(z.enum(API_KEY_SCOPES)),
   wallets: z.array(z.string()),
+  accepts: z.array(z.string()),
   createdAtMs: z.number(),
   /** SHA-256 of the token, whose 256 random bits need no slower hash. */
   tokenHash: z.string(),
@@ -29,6 +30,8 @@ export interface NewApiKey {
   scopes: readonly ApiKeyScope[];
   /** By name, or `*`; at least one, except for a key whose scopes need none. */
   wallets: readonly string[];
+  /** See `ApiKey`. Without it, all that the facilitator takes. */
+  accepts?: readonly string[];
 }
 
 /**
@@ -40,14 +43,17 @@ export class ApiKeyStore {
 
   /**
    * Creates a key. Its token is returned here and stored nowhere.
-   * @throws TypeError for an invalid name, scope or wallet
+   * @throws TypeError for an invalid name, scope, wallet or limit
    */
-  async create({ name, scopes, wallets }: NewApiKey): Promise<{ key: ApiKey; token: string }> {
+  async create({ name, scopes, wallets, accepts }: NewApiKey): Promise<{ key: ApiKey; token: string }> {
     assertNewKey({ name, scopes, wallets });
+    const accepted = accepts ?? (scopes.includes('settle') ? ['*'] : []);
+    if (accepts !== undefined) assertLimit(scopes, accepts);
     for (;;) {
       const id = randomBytes(6).toString('hex');
       const token = `tgk_${id}_${randomBytes(32).toString('base64url')}`;
-      const key = { id, name, scopes: [...new Set(scopes)], wallets: [...new Set(wallets)], createdAtMs: Date.now() };
+      const lists = { scopes: unique(scopes), wallets: unique(wallets), accepts: unique(accepted) };
+      const key = { id, name, ...lists, createdAtMs: Date.now() };
       const stored: StoredKey = { ...key, tokenHash: hashToken(token) };
       // A random id may be taken, however improbable; `hsetnx` never overwrites another key.
       if ((await this.redis.hsetnx(KEYS, id, JSON.stringify(stored))) === 1) {
@@ -89,6 +95,20 @@ export class ApiKeyStore {
     };
   }
 
+  /**
+   * Changes what a key accepts, from its next request on; of two changes at once, one holds. Null when there is no such
+   * key, or it is unreadable.
+   * @throws TypeError for an invalid limit, or a key without the scope `settle`
+   */
+  async limit(id: string, accepts: readonly string[]): Promise<ApiKey | null> {
+    const [stored, revokedAtMs] = await this.#read(id);
+    if (stored === null) return null;
+    assertLimit(stored.scopes, accepts);
+    const changed: StoredKey = { ...stored, accepts: unique(accepts) };
+    await this.redis.hset(KEYS, id, JSON.stringify(changed));
+    return toApiKey(changed, revokedAtMs);
+  }
+
   /** Revokes a key; false when there is no such key. A key that is already revoked keeps its time. */
   async revoke(id: string): Promise<boolean> {
     if ((await this.redis.hexists(KEYS, id)) === 0) return false;
@@ -115,6 +135,15 @@ function assertNewKey({ name, scopes, wallets }: NewApiKey): void {
     throw new TypeError('a key needs one or more wallets, by name (1 to 64 letters, digits or ._-) or *');
   }
 }
+
+function assertLimit(scopes: readonly ApiKeyScope[], accepts: readonly string[]): void {
+  if (!scopes.includes('settle')) throw new TypeError('only a key with the scope settle can be limited');
+  if (accepts.length === 0 || !accepts.every((name) => name === '*' || /^[\w.:-]{1,64}$/.test(name))) {
+    throw new TypeError('a limit is one or more options by name, chains as eip155:<id>, or *');
+  }
+}
+
+const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
 
 function isEqual(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

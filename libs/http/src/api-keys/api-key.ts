@@ -25,6 +25,11 @@ export interface ApiKey {
   scopes: readonly ApiKeyScope[];
   /** Names of the wallets that the key may use; `*` stands for all. Empty for a key whose scopes need none. */
   wallets: readonly string[];
+  /**
+   * What the facilitator takes with this key: options by name, chains as `eip155:<id>`; `*` stands for all. Empty for a
+   * key without the scope `settle`.
+   */
+  accepts: readonly string[];
   createdAtMs: number;
   revokedAtMs: number | null;
 }
@@ -32,6 +37,11 @@ export interface ApiKey {
 /** Whether the key may use a wallet. */
 export function mayUseWallet({ wallets }: ApiKey, wallet: string): boolean {
   return wallets.includes('*') || wallets.includes(wallet);
+}
+
+/** Whether the facilitator takes a payment with the key. @param names of its option and its chain */
+export function mayAccept({ accepts }: ApiKey, names: readonly string[]): boolean {
+  return accepts.includes('*') || accepts.some((name) => names.includes(name));
 }
 
 /** SHA-256 of the token, whose 256 random bits need no slower hash. */

@@ -1,12 +1,11 @@
-import type { PaymentOption } from '@tollgate/config';
+import { toBaseUnits, type TokenUnit } from '@tollgate/config';
 import { formatTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import { UpstreamError } from '../route/paid-route.js';
-import { toBaseUnits, toWholeBaseUnits } from '../route/price-of.js';
 
 interface MeteredTerms {
   readonly maximumBaseUnits: bigint;
-  readonly option: Pick<PaymentOption, 'decimals' | 'rate'>;
+  readonly option: TokenUnit;
   /** The resource does not know in which of them it is paid. */
   readonly hasSeveralOptions: boolean;
 }
@@ -29,7 +28,7 @@ export function parseCharge(text: string | undefined, { maximumBaseUnits, ...ter
 
 function readAmount(text: string, { option, hasSeveralOptions }: Omit<MeteredTerms, 'maximumBaseUnits'>): bigint {
   try {
-    return (hasSeveralOptions ? toWholeBaseUnits : toBaseUnits)(text.trim(), option);
+    return toBaseUnits(text.trim(), option, hasSeveralOptions ? 'down' : 'refused');
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
     throw new UpstreamError('mischarged', `The resource reported a charge that cannot be read: ${error.message}`, {

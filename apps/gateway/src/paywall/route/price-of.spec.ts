@@ -1,4 +1,4 @@
-import { priceOf, toBaseUnits, toWholeBaseUnits } from './price-of.js';
+import { priceOf } from './price-of.js';
 
 describe('the price of a route in an option', () => {
   it.each([
@@ -12,22 +12,7 @@ describe('the price of a route in an option', () => {
     expect(priceOf({ price }, { decimals, rate })).toBe(expected);
   });
 
-  it.each([
-    ['0.001234', 6, '0.92', 1_135n],
-    ['0.009', 2, '1', 0n],
-    ['0.019', 2, '1', 1n],
-    ['7', 0, '0.5', 3n],
-    ['0.5', 6, '1', 500_000n],
-  ])('charges %s with %i decimals at the rate %s as %s base units', (amount, decimals, rate, expected) => {
-    expect(toWholeBaseUnits(amount, { decimals, rate })).toBe(expected);
-  });
-
-  it.each([
-    ['0.0000001', 6, '1'],
-    ['0.01', 6, '0.00001'],
-    ['1e3', 6, '2'],
-    ['-1', 6, '2'],
-  ])('refuses %s with %i decimals at the rate %s', (amount, decimals, rate) => {
-    expect(() => toBaseUnits(amount, { decimals, rate })).toThrow(/Token amount/);
+  it('is refused where it is no whole number of base units', () => {
+    expect(() => priceOf({ price: '0.01' }, { decimals: 6, rate: '0.00001' })).toThrow(/Token amount/);
   });
 });
