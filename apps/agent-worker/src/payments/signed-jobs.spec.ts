@@ -78,7 +78,7 @@ describe('a job that pays by signature', () => {
 
   it('pays on the chain of its wallet where the server offers others too, and says why not on those', async () => {
     const { asset, payTo } = fixture.lane.chain;
-    const refusal = `This client may not pay with ${asset} on eip155:84532 to ${payTo}.`;
+    const refusal = `This client may not pay with ${asset.toLowerCase()} on eip155:84532 to ${payTo.toLowerCase()}.`;
     shop.offer = { network: 'eip155:84532' };
     fixture.startWorker();
     const refused = await fixture.lane.waitForState(await submit(), 'PLAN_FAILED');
