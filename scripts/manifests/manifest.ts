@@ -7,7 +7,7 @@ import { parseAllDocuments, type Tags } from 'yaml';
 import { ROOT } from '../docs/generated-files.js';
 import { findKubectl } from './kubectl.js';
 
-export const OVERLAYS = ['devnet', 'production', 'cluster'] as const;
+export const OVERLAYS = ['devnet', 'production', 'cluster', 'two-chains'] as const;
 export type Overlay = (typeof OVERLAYS)[number];
 
 /** One object of a rendered overlay. */
@@ -59,6 +59,11 @@ export function podsOf(manifests: readonly Manifest[]): Pod[] {
       }),
     ),
   );
+}
+
+/** What a pod is for: the name of its first container, which further verifiers share. */
+export function roleOf({ spec }: Pod): string {
+  return spec.containers[0]?.name ?? '';
 }
 
 export function containersOf({ spec }: Pod): IContainer[] {

@@ -5,7 +5,7 @@ import type { IHorizontalPodAutoscalerSpec } from 'kubernetes-models/autoscaling
 
 import { ROOT } from '../docs/generated-files.js';
 import { runGit } from '../run-git.mjs';
-import { listOf, nameOf, podsOf, type Manifest } from './manifest.js';
+import { listOf, nameOf, podsOf, roleOf, type Manifest } from './manifest.js';
 import { PATHS } from './processes.js';
 
 /** Where a process registers its metrics; the transport that they share publishes counts. */
@@ -22,7 +22,7 @@ export function findMetricProblems(manifests: readonly Manifest[]): string[] {
       problems.push(`${nameOf(scaler)}: there is no ${scaleTargetRef.kind} ${scaleTargetRef.name}.`);
     for (const { external, resource } of metrics) {
       const name = external?.metric.name;
-      if (name !== undefined && !series.get(scaleTargetRef.name)?.has(name)) {
+      if (name !== undefined && !series.get(pod ? roleOf(pod) : '')?.has(name)) {
         problems.push(`${nameOf(scaler)}: ${scaleTargetRef.name} exports no metric ${name}.`);
       }
       const requests = pod?.spec.containers.map(({ resources }) => resources?.requests?.[resource?.name ?? '']) ?? [];

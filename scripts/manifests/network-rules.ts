@@ -4,7 +4,7 @@ import type {
   INetworkPolicySpec,
 } from 'kubernetes-models/networking.k8s.io/v1';
 
-import { listOf, podsOf, portOf, type Manifest, type Pod } from './manifest.js';
+import { listOf, podsOf, portOf, roleOf, type Manifest, type Pod } from './manifest.js';
 import { listProcesses, settingsOf } from './read-settings.js';
 import { matches, type Labels } from './selector-rules.js';
 
@@ -45,13 +45,13 @@ export function findNetworkProblems(manifests: readonly Manifest[]): string[] {
       expect(true, goesOut(pod, 'outside', DNS, protocol), `${pod.owner}: ${protocol} to the name server`);
     }
     for (const { containerPort } of pod.spec.containers.flatMap(({ ports }) => ports ?? [])) {
-      const isGateway = pod.name === 'gateway';
+      const isGateway = roleOf(pod) === 'gateway';
       expect(isGateway, comesIn(pod, 'outside', containerPort), `${pod.owner}: port ${containerPort} from outside`);
     }
     const chain = pods.find(({ name }) => name === 'chain');
-    const usesChain = CHAIN_USERS.includes(pod.name);
+    const usesChain = CHAIN_USERS.includes(roleOf(pod));
     if (chain === undefined) {
-      expect(HTTPS_USERS.includes(pod.name), goesOut(pod, 'outside', HTTPS), `${pod.owner}: the way to the chain`);
+      expect(HTTPS_USERS.includes(roleOf(pod)), goesOut(pod, 'outside', HTTPS), `${pod.owner}: the way to the chain`);
     } else {
       const port = chain.spec.containers[0]?.ports?.[0]?.containerPort ?? 0;
       expect(usesChain, goesOut(pod, chain, port), `${pod.owner}: the way to the chain`);

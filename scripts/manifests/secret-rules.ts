@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { ROOT } from '../docs/generated-files.js';
 import { containersOf, listOf, podsOf, type Manifest } from './manifest.js';
 
-/** `Secret/key` of each row of the table in docs/kubernetes.md. */
-const DOCUMENTED = new Set(
+/** `Secret/key` of each row of the table in docs/kubernetes.md, and the Deployment without which nothing needs it. */
+const DOCUMENTED: ReadonlyMap<string, string | undefined> = new Map(
   [
-    ...readFileSync(join(ROOT, 'docs/kubernetes.md'), 'utf8').matchAll(/^\| `(tollgate-[a-z-]+)` +\| `([\w.-]+)`/gm),
-  ].map(([, name, key]) => `${name}/${key}`),
+    ...readFileSync(join(ROOT, 'docs/kubernetes.md'), 'utf8').matchAll(
+      /^\| `(tollgate-[a-z-]+)` +\| `([\w.-]+)` +\|(?: `([\w-]+)`)?/gm,
+    ),
+  ].map(([, name, key, owner]) => [`${name}/${key}`, owner]),
 );
 
 /** Each key that a container is given is in a Secret of the overlay or in the table of those to create, and each of these is used. */
@@ -45,7 +47,10 @@ export function findSecretProblems(manifests: readonly Manifest[]): string[] {
     }
   }
   if (brought.size > 0) return problems;
-  const unused = [...DOCUMENTED].filter((entry) => !used.has(entry));
+  const owners = podsOf(manifests).map(({ name }) => name);
+  const unused = [...DOCUMENTED]
+    .filter(([entry, owner]) => !used.has(entry) && (owner === undefined || owners.includes(owner)))
+    .map(([entry]) => entry);
   return [...problems, ...unused.map((entry) => `docs/kubernetes.md: no container uses ${entry}.`)];
 }
 

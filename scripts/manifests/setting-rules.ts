@@ -6,6 +6,7 @@ import { examineEnvironment } from '@tollgate/config';
 
 import { ROOT } from '../docs/generated-files.js';
 import type { Manifest } from './manifest.js';
+import { copyPaymentsFile, type MountedPayments } from './payments-file.js';
 import { PROCESSES } from './processes.js';
 import { listProcesses, settingsOf } from './read-settings.js';
 
@@ -24,15 +25,17 @@ const SAMPLES: Record<string, string> = {
 export function findSettingProblems(manifests: readonly Manifest[]): string[] {
   return listProcesses(manifests).flatMap(({ name, process: { environment, settings }, pod, container }) => {
     const { values, parts } = settingsOf(container, manifests);
+    const payments = copyPaymentsFile(values['PAYMENTS_FILE'], pod, manifests);
     const own = new Set((container.env ?? []).map((one) => one.name));
     const isSetting = (variable: string): boolean =>
-      own.has(variable)
+      payments?.samples.has(variable.replace(/_FILE$/, '')) === true ||
+      (own.has(variable)
         ? isNameOf(settings, variable)
-        : [...PROCESSES.values()].some((any) => isNameOf(any.settings, variable));
+        : [...PROCESSES.values()].some((any) => isNameOf(any.settings, variable)));
     const unknown = Object.keys(values)
       .filter((variable) => !parts.has(variable) && !isSetting(variable))
       .map((variable) => `${pod.owner}: ${variable} is no setting of ${own.has(variable) ? name : 'any process'}.`);
-    const { problems } = examineEnvironment(environment, withSamples(values, settings));
+    const { problems } = examineEnvironment(environment, withSamples(values, settings, payments));
     return [
       ...unknown,
       ...problems.map((problem) => `${pod.owner}: ${problem}`),
@@ -44,7 +47,9 @@ export function findSettingProblems(manifests: readonly Manifest[]): string[] {
 /** Redis has rules for the user. */
 function findUserProblems(owner: string, { REDIS_URL: url = '' }: Record<string, string>): string[] {
   const user = /^[^/]*\/\/([^:@]+)/.exec(url)?.[1] ?? 'default';
-  return existsSync(join(ROOT, 'deploy/redis', `${user}.acl`)) ? [] : [`${owner}: deploy/redis has no user ${user}.`];
+  return existsSync(join(ROOT, 'deploy/redis', `${user.replace(/^verifier-\d+$/, 'verifier')}.acl`))
+    ? []
+    : [`${owner}: deploy/redis has no user ${user}.`];
 }
 
 type Settings = ReadonlyMap<string, { secret: boolean; required: boolean; example: string | undefined }>;
@@ -54,11 +59,18 @@ function isNameOf(settings: Settings, variable: string): boolean {
 }
 
 /** Files are the containers' own, and an empty required value is for the operator to fill in. */
-function withSamples(values: Record<string, string>, settings: Settings): Record<string, string> {
+function withSamples(
+  values: Record<string, string>,
+  settings: Settings,
+  payments: MountedPayments | null,
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).map(([variable, value]) => {
       if (variable === 'WALLETS_FILE') return ['WALLET_PRIVATE_KEY', SAMPLES['WALLET_PRIVATE_KEY'] ?? ''];
       const secret = variable.replace(/_FILE$/, '');
+      const sample = payments?.samples.get(secret);
+      if (sample !== undefined) return [secret, sample];
+      if (payments && variable === 'PAYMENTS_FILE') return [variable, payments.path];
       if (secret !== variable && settings.get(secret)?.secret === true) return [secret, SAMPLES[secret] ?? ''];
       const setting = settings.get(variable);
       return [variable, value === '' && setting?.required === true ? (setting.example ?? '') : value];

@@ -16,19 +16,23 @@ export class ComposeStack {
   readonly folder = mkdtempSync(join(tmpdir(), 'tollgate-compose-'));
   readonly gateway: string;
   readonly rpcUrl: string;
+  /** Of the second devnet, where there is one. */
+  readonly secondRpcUrl: string;
   /** The bookkeeper's operator API. */
   readonly operator: string;
   readonly #command: readonly string[];
 
-  private constructor(command: readonly string[], ports: { gateway: number; devnet: number; operator: number }) {
+  private constructor(command: readonly string[], ports: Record<'gateway' | 'devnet' | 'second' | 'operator', number>) {
     this.#command = command;
     this.gateway = `http://127.0.0.1:${ports.gateway}`;
     this.rpcUrl = `http://127.0.0.1:${ports.devnet}`;
+    this.secondRpcUrl = `http://127.0.0.1:${ports.second}`;
     this.operator = `http://127.0.0.1:${ports.operator}`;
     this.env = {
       ...process.env,
       PORT: String(ports.gateway),
       DEVNET_PORT: String(ports.devnet),
+      DEVNET_2_PORT: String(ports.second),
       OPERATOR_PORT: String(ports.operator),
       COMPOSE_PROJECT_NAME: `tollgate-test-${process.pid}`,
     };
@@ -37,8 +41,10 @@ export class ComposeStack {
   /** @param files compose files, the later ones over the earlier */
   static async create(files: readonly string[]): Promise<ComposeStack> {
     const command = [...findCompose(), ...files.flatMap((file) => ['--file', file]), '--profile', 'devnet'];
-    const [gateway, devnet, operator] = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
-    return new ComposeStack(command, { gateway, devnet, operator });
+    const [gateway = 0, devnet = 0, second = 0, operator = 0] = await Promise.all(
+      Array.from({ length: 4 }, findFreePort),
+    );
+    return new ComposeStack(command, { gateway, devnet, second, operator });
   }
 
   async up(...options: string[]): Promise<void> {

@@ -11,7 +11,7 @@ import type { CATALOG } from './operations/catalog.js';
 import type { Operation } from './operations/define/operation.js';
 import { OperationPlanner } from './plan/operation-planner.js';
 import { assertPolicy } from './policy/assert-policy.js';
-import { DailySpending, listSpending } from './policy/spending.js';
+import { listSpending } from './policy/spending.js';
 import type { AgentKitOptions } from './settings/agent-kit-options.js';
 import { createSigner } from './signing/signer.js';
 import { AgentKitError } from './types/agent-kit-error.js';
@@ -39,7 +39,6 @@ export class AgentKitCore {
   readonly #signer: LocalAccount;
   readonly #planner: OperationPlanner;
   readonly #events = new EventHandlers();
-  readonly #spending = new DailySpending();
   /** Plans of this kit that have not been executed yet. In plans from elsewhere, preview and calls could differ. */
   readonly #plans = new WeakSet<Plan>();
   /**
@@ -108,9 +107,10 @@ export class AgentKitCore {
 
   async #carryOut(plan: Plan): Promise<ToolResult> {
     assertNotExpired(plan);
-    const { options, client } = this.#planner;
-    const { context, limits } = await this.#planner.connect();
-    await this.#planner.assertChain(plan);
+    const { planner, others } = this.#planner.findChain(plan.chainId);
+    const { options, client } = planner;
+    const { context, limits, spending: spent } = await planner.connect();
+    await planner.assertChain(plan);
     const spending = listSpending(plan, context.tokens.native);
     assertPolicy(plan, spending, options.policy, limits);
     // Only these: in JavaScript the object may have options of the paying client that are not the kit's.
@@ -121,7 +121,8 @@ export class AgentKitCore {
       chainId: context.chainId,
       account: this.address,
       tokens: context.tokens,
-      sender: this.#createSender(plan.chainId, patience),
+      sender: this.#createSender(planner, plan.chainId, patience),
+      otherWallets: others.map((other) => this.#createSender(other.planner, other.chainId, patience)),
       events: this.#events,
       explorerUrl: context.explorerUrl,
       patience,
@@ -134,7 +135,7 @@ export class AgentKitCore {
         ...(headers !== undefined && { headers }),
       },
     };
-    const giveBack = this.#spending.reserve(spending, limits.perDay);
+    const giveBack = spent.reserve(spending, limits.perDay);
     try {
       const result = await executePlan(plan, options.executor, execution);
       if (isNothingSpent(plan, result)) giveBack();
@@ -145,8 +146,8 @@ export class AgentKitCore {
     }
   }
 
-  #createSender(chainId: number, patience: PollLimits): Account {
-    const { rpcUrl, otherRpcUrls, rpcTimeoutMs } = this.#planner.options;
+  #createSender({ options }: OperationPlanner, chainId: number, patience: PollLimits): Account {
+    const { rpcUrl, otherRpcUrls, rpcTimeoutMs } = options;
     return createWallet({ account: this.#signer, chainId, rpcUrl, otherRpcUrls, rpcTimeoutMs, patience });
   }
 

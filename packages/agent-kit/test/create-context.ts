@@ -28,6 +28,6 @@ export async function createContext(chain: Devnet): Promise<OperationContext> {
     slippageBps: 100,
     explorerUrl: registry.explorerUrl,
     fetch: globalThis.fetch,
-    ...(payments && { payments }),
+    payments,
   };
 }

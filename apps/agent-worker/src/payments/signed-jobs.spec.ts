@@ -76,6 +76,22 @@ describe('a job that pays by signature', () => {
     expect(job.steps).toMatchObject([{ to: asset.toLowerCase(), value: 0n, gas: 0n, nonce: null, attempts: [] }]);
   });
 
+  it('pays on the chain of its wallet where the server offers others too, and says why not on those', async () => {
+    const { asset, payTo } = fixture.lane.chain;
+    const refusal = `This client may not pay with ${asset.toLowerCase()} on eip155:84532 to ${payTo.toLowerCase()}.`;
+    shop.offer = { network: 'eip155:84532' };
+    fixture.startWorker();
+    const refused = await fixture.lane.waitForState(await submit(), 'PLAN_FAILED');
+    expect(refused.failure).toMatchObject({ code: 'PAYMENT_FAILED', message: refusal });
+    expect([await readPaid(), shop.shown.length]).toEqual([0, 0]);
+    shop.others = [{ network: 'eip155:1328' }];
+    const paid = await fixture.lane.waitForState(await submit(), 'FINAL');
+    const { preview } = paid.plan as { preview: string };
+    expect(preview).toMatch(/^Pay 0\.001 USDC on chain 1328 by a signature/);
+    expect(preview).toContain(`not paid  ${refusal}`);
+    expect([readAnswer(paid).body, await readPaid()]).toEqual(['the goods', 1]);
+  });
+
   it('counts against the limit of the day when it is signed, before any answer', async () => {
     shop.interfere.push(() => undefined);
     fixture.startWorker({}, { maxPerDay: { USDC: '0.0015' } });

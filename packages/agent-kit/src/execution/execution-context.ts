@@ -1,4 +1,4 @@
-import type { Account, PollLimits, PaymentOptions } from '@tollgate/client';
+import type { Account, PollLimits, PaymentOptions, Wallet } from '@tollgate/client';
 import type { Address, PublicClient } from 'viem';
 
 import type { PaymentSettings } from '../payments/payment-limits.js';
@@ -12,6 +12,8 @@ export interface ExecutionContext {
   tokens: TokenResolver;
   /** The account's own sender: kits of this process with one account share its turns and its nonces. */
   sender: Account;
+  /** Of the account on other chains: each redeems what was paid there. */
+  otherWallets: readonly Wallet[];
   events: EventHandlers;
   explorerUrl: string | null;
   /** How long a sent transaction is watched. */

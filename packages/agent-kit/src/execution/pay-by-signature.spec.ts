@@ -59,7 +59,9 @@ describe('paying servers that settle signatures', () => {
     shop = shops[version];
     kit = await createKit();
     const plan = await kit.plan('payForResource', { url: shop.url });
-    expect(plan.summary).toContain(`Pay 0.001 USDC by a signature (EIP-3009) to ${chain.payTo} for ${shop.url}`);
+    expect(plan.summary).toContain(
+      `Pay 0.001 USDC on chain 1328 by a signature (EIP-3009) to ${chain.payTo} for ${shop.url}`,
+    );
     expect([plan.gasEstimate, plan.warnings]).toEqual([{ gas: 0n, feeWei: 0n }, undefined]);
     expect(await kit.execute(plan)).toMatchObject({
       status: 'success',
@@ -130,7 +132,7 @@ describe('paying servers that settle signatures', () => {
     await callRpc(chain.rpcUrl, 'anvil_setBalance', [kit.address, numberToHex(parseEther('1'))]);
     shop.interfere.push(settle());
     const plan = await kit.plan('payForResource', { url: shop.url });
-    expect(plan.summary).toMatch(/^Pay at most 0\.001 USDC by a signature for Permit2 to /);
+    expect(plan.summary).toMatch(/^Pay at most 0\.001 USDC on chain 1328 by a signature for Permit2 to /);
     expect(await kit.execute(plan)).toMatchObject({ status: 'success', amount: '0.001', charged: '0.0004' });
     expect(await spent()).toBe(400n);
   });

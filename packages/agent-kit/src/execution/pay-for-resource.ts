@@ -40,19 +40,23 @@ interface Answered extends Sent, PaidAnswer {
  */
 export async function executePayment(
   { payment: terms }: Pick<Plan, 'payment'>,
-  options: ExecutionContext['payments'] & { wallet: Wallet; onEvent?: (event: PaymentEvent) => void },
+  options: ExecutionContext['payments'] & {
+    wallet: Wallet;
+    otherWallets?: readonly Wallet[];
+    onEvent?: (event: PaymentEvent) => void;
+  },
 ): Promise<PaymentOutcome> {
   if (!terms) throw new AgentKitError('INVALID_INPUT', 'The plan has no payment.');
-  const { wallet, onEvent, priceTimeoutMs = PRICE_TIMEOUT_MS, headers, ...settings } = options;
-  const { url, network, payTo, amount, way } = terms;
+  const { wallet, otherWallets = [], onEvent, priceTimeoutMs = PRICE_TIMEOUT_MS, headers, ...settings } = options;
+  const { url, chainId, network, payTo, amount, way } = terms;
   const { address, decimals } = amount.token;
   let sent: Sent | undefined;
   let response: Response;
   try {
-    response = await payForResource(url, wallet, {
+    response = await payForResource(url, [wallet, ...otherWallets], {
       ...settings,
       fetch: limitPriceRequests(settings.fetch, priceTimeoutMs),
-      assets: [{ network, chainId: wallet.chainId, address, decimals, payTo }],
+      assets: [{ network, chainId, address, decimals, payTo }],
       maxAmount: formatTokenAmount(amount.amountBaseUnits, decimals),
       way,
       // A redirect target was not part of the confirmed plan.
@@ -88,7 +92,7 @@ function limitPriceRequests(fetch: typeof globalThis.fetch, timeoutMs: number): 
 
 /** Pays for a resource with the paying client, in the account's own queue. */
 export async function runPayment(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
-  const { events, explorerUrl, payments, sender } = context;
+  const { events, explorerUrl, payments, sender, otherWallets } = context;
   const note = (hash: SentTransaction['hash']): SentTransaction => ({
     operation: plan.operation,
     label: plan.summary,
@@ -100,6 +104,7 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
   const outcome = await executePayment(plan, {
     ...payments,
     wallet: sender,
+    otherWallets,
     onEvent: ({ type, ...event }) => {
       const transaction = 'payment' in event ? event.payment.transaction : null;
       if (!transaction) return;

@@ -264,7 +264,7 @@ describe('payForResource', () => {
     expect(summaryLine).toMatch(/^[ -~]+$/);
     expect(parts).toEqual([
       expect.stringMatching(
-        /^payForResource: Pay 0\.001 USDC by a transfer to 0x[0-9a-fA-F]{40} for http.*"Weather SYSTEM: .*"$/,
+        /^payForResource: Pay 0\.001 USDC on chain 1328 by a transfer to 0x[0-9a-fA-F]{40} for http.*"Weather SYSTEM: .*"$/,
       ),
       'at most 0.001 USDC leaves',
       'no amount arrives',

@@ -3,19 +3,20 @@ import {
   chooseOffer,
   createPaymentCall,
   isSignable,
-  readTokenDomain,
   wayOf,
-  type ChosenOffer,
+  type AllowedOffer,
   type Offers,
 } from '@tollgate/client/internal';
 import { formatTokenAmount, isRecord, ownField, signedMethodOf, type AnySignedMethod } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 import { z } from 'zod';
 
-import { approveSpender, readPermitAllowance } from '../payments/approval.js';
+import { approveSpender } from '../payments/approval.js';
 import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
-import { PRICE_TIMEOUT_MS, type PaymentLimits } from '../payments/payment-limits.js';
+import type { PaymentDraftContext } from '../payments/further-chains.js';
+import { createReads, listAssets, listPaying, listReasons, toProblem, type Reads } from '../payments/paying-chains.js';
+import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { showRequest } from '../payments/priced-request.js';
 import { paidResourcesSchema, readPaidResources } from '../payments/read-paid-resources.js';
 import { assertBalance } from '../tokens/balance.js';
@@ -37,15 +38,15 @@ export const payForResource = defineWrite({
     'in a listed token, and shows the answer.',
   input: resourceInputSchema,
   async plan({ url: text, maxAmount, ...rest }, context) {
-    const limits = requirePaymentLimits(context);
+    await listPaying(context);
     const {
       allowInsecureHttp = false,
       priceTimeoutMs: timeoutMs = PRICE_TIMEOUT_MS,
       prefersSignatures = false,
-    } = limits;
+      headers,
+    } = context.payments ?? {};
     const request = { ...rest, url: parseResourceUrl(text, allowInsecureHttp) };
-    const question = { timeoutMs, prefersSignatures, headers: limits.headers };
-    const offers = await askPrice(context.fetch, request, question);
+    const offers = await askPrice(context.fetch, request, { timeoutMs, prefersSignatures, headers });
     const { draft, requirement } = await draftPayment({ request, offers, maxAmount }, context);
     const { payment } = draft;
     // The paying client makes the transfer itself, so it is no step here.
@@ -63,19 +64,11 @@ export function parsePaymentInput(input: unknown): z.output<typeof WRITE_OPERATI
   return parseInput(operation, input) as z.output<typeof operation.input>;
 }
 
-export type PaymentDraftContext = Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments' | 'tokens'>;
-
 /** The offers for a request, and the maximum price as decimal text in whole units of the token. */
 interface PaymentOffer {
   request: PricedRequest;
   offers: Offers;
   maxAmount?: string | undefined;
-}
-
-/** @throws AgentKitError `PROTOCOL_UNAVAILABLE` on chains without a token that gates accept */
-function requirePaymentLimits({ payments, chainId }: PaymentDraftContext): PaymentLimits {
-  if (payments && payments.tokens.length > 0) return payments;
-  throw new AgentKitError('PROTOCOL_UNAVAILABLE', `Chain ${chainId} has no token that HTTP 402 gates accept.`);
 }
 
 /** A draft that pays. */
@@ -86,17 +79,63 @@ export interface PaymentDraft {
 }
 
 /**
- * The draft of accepting an offer, without the call or the signature that pays. Its steps approve the contract that moves
- * the money, if the offer needs that and the limits allow it.
- * @throws AgentKitError when no offer is within the limits, or the balance is too low
+ * The draft of accepting the first offer that the account can pay and the policy allows, without the call or the signature
+ * that pays. Its steps approve the contract that moves the money, if the offer needs that and the limits allow it.
+ * @throws AgentKitError that says of each offer why it is not paid
  */
 export async function draftPayment(
   { request, offers, maxAmount }: PaymentOffer,
   context: PaymentDraftContext,
 ): Promise<PaymentDraft> {
-  const limits = requirePaymentLimits(context);
-  const { chosen, skipped } = await choose(offers, maxAmount ?? limits.maxAmount, context, limits);
-  const { requirement, asset, amountBaseUnits } = chosen;
+  const { paying, problems } = await listPaying(context, offers);
+  const drafts = new Map<Offer, PaymentDraft['draft']>();
+  const { chosen, skipped, others } = await chooseOffer(
+    {
+      assets: paying.flatMap(listAssets),
+      maxAmount: maxAmount ?? paying[0].payments.maxAmount,
+      permit2Allowance: paying[0].payments.permit2Allowance,
+      wallets: paying.map(createReads),
+      findProblem: async (allowed) => {
+        try {
+          const draft = await draftOffer(allowed, request);
+          allowed.wallet.context.assertAllowed?.('payForResource', draft);
+          drafts.set(allowed.requirement, draft);
+          return null;
+        } catch (error) {
+          return toProblem(error, paying.length > 1 ? allowed.wallet.chainId : null);
+        }
+      },
+    },
+    offers,
+  ).catch((error: unknown) => {
+    const failure = explainUnpaid(error);
+    if (problems.length === 0) throw failure;
+    const { code, message, details, suggestion } = failure;
+    throw new AgentKitError(code, [message, ...problems].join(' '), { details, suggestion, cause: failure });
+  });
+  const { requirement } = chosen;
+  const draft = drafts.get(requirement);
+  if (!draft) throw new TypeError('an offer is chosen only once it is drafted');
+  const better = skipped.map(({ problem }) => problem.message);
+  const rest = [...listReasons(chosen, others), ...problems];
+  const reasons = [...better, ...rest];
+  return {
+    draft: {
+      ...draft,
+      ...(better.length > 0 && { warnings: better.map((reason) => `a better offer is not paid: ${reason}`) }),
+      report: { ...draft.report, ...(reasons.length > 0 && { skipped: reasons }) },
+      payment: { ...draft.payment, skipped: rest },
+    },
+    requirement,
+  };
+}
+
+/** @throws AgentKitError when the balance is too low, or the server asks for what no wallet should pay */
+async function draftOffer(
+  { requirement, asset, amountBaseUnits, wallet: { context } }: AllowedOffer<Reads>,
+  request: PricedRequest,
+): Promise<PaymentDraft['draft']> {
+  const { chainId, payments: limits } = context;
   // Resolved, so that the list's entry is probed before money moves.
   const token = await context.tokens.resolve(asset.address);
   const payTo = parseReceiver(requirement.payTo, token.address);
@@ -108,22 +147,18 @@ export async function draftPayment(
   const isMaximum = requirement.scheme === 'upto';
   const price = formatTokenAmount(amountBaseUnits, token.decimals);
   const description = describe(requirement);
-  const draft = {
+  return {
     summary: [
-      `Pay ${isMaximum ? 'at most ' : ''}${price} ${token.symbol} by ${nameWay(method)} to ${payTo} for ${showRequest(request)}`,
+      `Pay ${isMaximum ? 'at most ' : ''}${price} ${token.symbol} on chain ${chainId} by ${nameWay(method)} to ${payTo} for ${showRequest(request)}`,
       ...(description === null ? [] : [`which the server calls ${quoteUntrusted(description)}`]),
     ].join(', '),
     steps,
     spends: [amount],
     receives: [],
-    ...(skipped.length > 0 && {
-      warnings: skipped.map(({ problem }) => `a better offer is not paid: ${problem.message}`),
-    }),
     recipients: [payTo, ...(method?.spender && steps.length > 0 ? [getAddress(method.spender)] : [])],
-    report: { url: request.url, amount: price, token: token.symbol, payTo },
-    payment: { ...request, payTo, amount, isMaximum, way, network: limits.network },
+    report: { url: request.url, amount: price, token: token.symbol, chainId: String(chainId), payTo },
+    payment: { ...request, payTo, amount, isMaximum, way, chainId, network: limits.network, skipped: [] },
   };
-  return { draft, requirement };
 }
 
 function nameWay(method: AnySignedMethod | null): string {
@@ -144,24 +179,6 @@ export function createPaymentStep(requirement: TransferRequirement, amount: Toke
   const { to, data } = createPaymentCall(requirement);
   const label = `Pay ${showAmount(amount)} to ${getAddress(requirement.payTo.toLowerCase())}`;
   return { label, to, data, value: 0n, failures: ERC20_FAILURES };
-}
-
-/** As the paying client will choose. */
-async function choose(
-  offers: Offers,
-  maxAmount: string,
-  { account, chainId, client }: PaymentDraftContext,
-  { network, tokens, ...limits }: PaymentLimits,
-): Promise<ChosenOffer> {
-  const assets = tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
-  const allowanceOf = (asset: Address) => readPermitAllowance({ client, account }, asset);
-  const domainOf = (asset: Address) => readTokenDomain(client, chainId, asset);
-  const wallet = { chainId, authorizations: { readDomain: domainOf }, permits: { readAllowance: allowanceOf } };
-  try {
-    return await chooseOffer({ ...limits, assets, maxAmount, wallets: [wallet] }, offers);
-  } catch (error) {
-    throw explainUnpaid(error);
-  }
 }
 
 function parseReceiver(payTo: Address, token: Token['address']): Address {

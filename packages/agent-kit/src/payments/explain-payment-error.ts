@@ -7,7 +7,7 @@ import { cleanUntrusted } from '../types/untrusted-text.js';
 import { APPROVAL_SUGGESTIONS } from './approval.js';
 
 // URLs and reasons in these messages come from the server.
-const MAX_MESSAGE_LENGTH = 300;
+const MAX_MESSAGE_LENGTH = 1_000;
 
 const CODES: Partial<Record<PaymentErrorCode, AgentKitErrorCode>> = {
   over_limit: 'POLICY_VIOLATION',
@@ -38,13 +38,16 @@ export function explainUnpaid(error: unknown, url?: string): AgentKitError {
       suggestion: 'Check the URL and try again; nothing was paid.',
     });
   }
+  // The kit's own reason not to pay an offer; with several offers there are other reasons beside it.
+  const own = error.cause instanceof AgentKitError ? error.cause : null;
+  if (own?.message === error.message) return own;
   const isPoor = error.code === 'cannot_pay' && /insufficient funds/i.test(error.message);
-  const code = isPoor ? 'INSUFFICIENT_FUNDS' : (CODES[error.code] ?? 'PAYMENT_FAILED');
+  const code = own?.code ?? (isPoor ? 'INSUFFICIENT_FUNDS' : (CODES[error.code] ?? 'PAYMENT_FAILED'));
   const message = code === 'NETWORK_ERROR' ? `The network failed: ${clean(error)}` : clean(error);
   const approval = APPROVAL_SUGGESTIONS[error.code];
   return new AgentKitError(code, message, {
     cause: error,
-    details: { paymentError: error.code },
+    details: { ...own?.details, paymentError: error.code },
     ...(code === 'PAYMENT_FAILED' && { suggestion }),
     ...(approval !== undefined && { suggestion: approval }),
     ...(error.code === 'over_limit' && { suggestion: 'Raise the limit, or do not buy it; nothing was paid.' }),

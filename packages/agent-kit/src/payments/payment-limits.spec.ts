@@ -3,8 +3,8 @@ import { MemoryPaymentStore, type PaymentStore } from '@tollgate/client';
 import { createPaymentLimits } from './payment-limits.js';
 
 const prefersSignatures = (store?: PaymentStore | 'memory') =>
-  createPaymentLimits({ payments: { network: 'base', tokens: [] } }, [], { ...(store && { store }) })
-    ?.prefersSignatures;
+  createPaymentLimits({ chainId: 8453, payments: { network: 'base', tokens: [] } }, [], { ...(store && { store }) })
+    .prefersSignatures;
 
 describe('the limits of payments', () => {
   afterEach(() => void Reflect.deleteProperty(globalThis, 'navigator'));

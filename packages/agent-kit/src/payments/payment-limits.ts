@@ -1,9 +1,12 @@
 import type { PaymentStore } from '@tollgate/client';
 import { isVolatile } from '@tollgate/client/internal';
-import { isAddressEqual, type Address } from 'viem';
+import { caip2Of } from '@tollgate/protocol';
+import { isAddressEqual } from 'viem';
 
+import type { ChainRegistry } from '../registry/registry.js';
 import type { OwnHeaders } from '../types/plan.js';
 import type { Token } from '../types/token.js';
+import type { FurtherChain } from './further-chains.js';
 
 /** The default maximum price of one answer: whole units of a token worth about a dollar. */
 const DEFAULT_MAX_PAYMENT = '0.01';
@@ -30,10 +33,12 @@ export interface PaymentSettings {
    * no plan and no result, and inputs cannot replace them.
    */
   headers?: OwnHeaders;
+  /** Further chains on which the same account pays, tried after the kit's own in this order. */
+  chains?: readonly FurtherChain[];
 }
 
 /** The limits of payments on a chain. A server's answer never extends them. */
-export interface PaymentLimits extends Omit<PaymentSettings, 'store'> {
+export interface PaymentLimits extends Omit<PaymentSettings, 'store' | 'chains'> {
   /** The gates' name for the chain, for example `chain-testnet`. */
   network: string;
   tokens: readonly Token[];
@@ -42,18 +47,17 @@ export interface PaymentLimits extends Omit<PaymentSettings, 'store'> {
   prefersSignatures?: boolean;
 }
 
-/** The limits on a chain, with the decimals of our own list; undefined if gates accept none of its tokens. */
+/** The limits on a chain, with the decimals of our own list; without tokens if gates accept none of it. */
 export function createPaymentLimits(
-  { payments }: { payments?: { network: string; tokens: readonly Address[] } },
+  { chainId, payments }: Pick<ChainRegistry, 'chainId' | 'payments'>,
   listed: readonly Token[],
   options: PaymentSettings = {},
-): PaymentLimits | undefined {
-  if (!payments) return undefined;
-  const { store, ...others } = options;
-  const tokens = listed.filter((token) => payments.tokens.some((payable) => isAddressEqual(payable, token.address)));
+): PaymentLimits {
+  const { store, chains: _chains, ...others } = options;
+  const tokens = listed.filter((token) => payments?.tokens.some((payable) => isAddressEqual(payable, token.address)));
   return {
     ...others,
-    network: payments.network,
+    network: payments?.network ?? caip2Of(chainId),
     tokens,
     maxAmount: options.maxAmount ?? DEFAULT_MAX_PAYMENT,
     prefersSignatures: isVolatile(store),

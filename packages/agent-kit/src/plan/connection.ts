@@ -3,7 +3,10 @@ import { joinTransports, POLLING, readFromBlock } from '@tollgate/client/interna
 import { createPublicClient, HttpRequestError, type Address, type HttpTransport, type PublicClient } from 'viem';
 
 import type { OperationContext } from '../operations/define/operation.js';
+import type { FurtherChains } from '../payments/further-chains.js';
 import { createPaymentLimits } from '../payments/payment-limits.js';
+import { assertPolicy } from '../policy/assert-policy.js';
+import { DailySpending, listSpending } from '../policy/spending.js';
 import { readTokenLimits, type TokenLimits } from '../policy/token-limits.js';
 import { createProtocolSet } from '../registry/create-protocol-set.js';
 import { findRegistry } from '../registry/find-registry.js';
@@ -14,6 +17,8 @@ import { createTokenResolver } from '../tokens/resolve-token.js';
 export interface Connection {
   context: OperationContext;
   limits: TokenLimits;
+  /** What the account has spent on this chain. */
+  spending: DailySpending;
 }
 
 /** @param floor the block that reads of the latest state must see; null: none */
@@ -41,14 +46,22 @@ function refuseGarbage(transport: HttpTransport, url: string): HttpTransport {
   };
 }
 
-export async function connect(client: PublicClient, account: Address, options: ParsedOptions): Promise<Connection> {
+/** @param elsewhere the further chains for payments; null for one of these */
+export async function connect(
+  client: PublicClient,
+  account: Address,
+  options: ParsedOptions,
+  elsewhere: (() => Promise<FurtherChains>) | null,
+): Promise<Connection> {
   const chainId = await client.getChainId();
   const registry = options.registry ?? (await findRegistry(client, chainId));
   const tokens = createTokenResolver(client, registry.native, registry.tokens, options.tokens);
   const payments = createPaymentLimits(registry, tokens.listed, options.payments);
   const environment = { chainId, client, tokens, fetch: options.fetch };
+  const limits = await readTokenLimits(options.policy, tokens, { chainId, isOwn: elsewhere !== null });
   return {
-    limits: await readTokenLimits(options.policy, tokens),
+    limits,
+    spending: new DailySpending(),
     context: {
       ...environment,
       account,
@@ -56,7 +69,10 @@ export async function connect(client: PublicClient, account: Address, options: P
       protocols: createProtocolSet(environment, registry, options.plugins ?? []),
       slippageBps: options.slippageBps,
       explorerUrl: options.explorerUrl ?? registry.explorerUrl,
-      ...(payments ? { payments } : {}),
+      payments,
+      ...(elsewhere ? { elsewhere } : {}),
+      assertAllowed: (operation, draft) =>
+        assertPolicy({ ...draft, operation }, listSpending(draft, tokens.native), options.policy, limits),
     },
   };
 }

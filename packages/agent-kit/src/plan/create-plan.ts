@@ -3,7 +3,7 @@ import { highestPrice } from '@tollgate/protocol';
 import { formatEther, stringify } from 'viem';
 
 import { explainFailure } from '../chain/explain-failure.js';
-import type { WriteOperation } from '../operations/define/operation.js';
+import type { OperationContext, WriteOperation } from '../operations/define/operation.js';
 import { assertPolicy } from '../policy/assert-policy.js';
 import type { SpendingPolicy } from '../policy/policy.js';
 import { listSpending } from '../policy/spending.js';
@@ -49,33 +49,39 @@ export interface PlanningOptions {
   fit?: (draft: PlanDraft) => PlanDraft;
 }
 
+/** A copy: a plugin that keeps its draft cannot change the checked plan. */
+export async function makeDraft(
+  operation: DraftingOperation,
+  input: Record<string, unknown>,
+  context: OperationContext,
+  { fit = (draft) => draft }: PlanningOptions,
+): Promise<PlanDraft> {
+  return freezeCopy(fit(await operation.plan(input, context)));
+}
+
 /**
- * Turns an operation's draft into an executable plan.
+ * Turns an operation's draft into an executable plan, on the chain of the connection.
  * @throws AgentKitError when the policy forbids it, a step would fail, or the account cannot pay for it.
  */
 export async function createPlan(
-  operation: DraftingOperation,
-  input: Record<string, unknown>,
+  { operation, input, draft }: { operation: string; input: Record<string, unknown>; draft: PlanDraft },
   { context, limits }: Connection,
   policy: SpendingPolicy,
-  { onLowBalance, lifetimeMs, fit = (draft) => draft }: PlanningOptions,
+  { onLowBalance, lifetimeMs }: PlanningOptions,
 ): Promise<PlannedOperation> {
   const { client, account } = context;
-  // A copy: a plugin that keeps its draft cannot change the checked plan.
-  const makeDraft = async () => freezeCopy(fit(await operation.plan(input, context)));
-  const [balance, { fees, blockGasLimit }, draft] = await Promise.all([
+  const draftOfOperation = { ...draft, operation };
+  const spending = listSpending(draft, context.tokens.native);
+  assertPolicy(draftOfOperation, spending, policy, limits);
+  const { transfer } = draft.payment ?? {};
+  const [balance, { fees, blockGasLimit }, { steps, gas }] = await Promise.all([
     client.getBalance({ address: account }).then((wei) => {
       if (wei < LOW_BALANCE_WEI) onLowBalance?.(formatEther(wei));
       return wei;
     }),
     readHeadTerms(client),
-    makeDraft(),
+    settleAndSimulate(context, transfer ? [...draft.steps, transfer] : draft.steps),
   ]);
-  const draftOfOperation = { ...draft, operation: operation.name };
-  const spending = listSpending(draft, context.tokens.native);
-  assertPolicy(draftOfOperation, spending, policy, limits);
-  const { transfer } = draft.payment ?? {};
-  const { steps, gas } = await settleAndSimulate(context, transfer ? [...draft.steps, transfer] : draft.steps);
   const total = gas?.reduce((sum, used) => sum + used, 0n);
   const gasEstimate = total === undefined ? null : { gas: total, feeWei: total * highestPrice(fees) };
   const { symbol } = context.tokens.native;

@@ -2,9 +2,10 @@ import { findAccountMemory, readHeadTerms } from '@tollgate/client/internal';
 import { highestPrice } from '@tollgate/protocol';
 import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
 
-import { retryNetwork } from '../chain/explain-failure.js';
+import { explainFailure, retryNetwork } from '../chain/explain-failure.js';
 import { readFailure, type CalledStep, type MinedCall } from '../chain/read-outcome.js';
 import { parseInput, type Operation, type OperationContext } from '../operations/define/operation.js';
+import { assertOtherChain, type FurtherChains } from '../payments/further-chains.js';
 import { readTokenAmounts, type TokenLimit } from '../policy/token-limits.js';
 import { isOnChain } from '../registry/create-protocol-set.js';
 import {
@@ -16,11 +17,24 @@ import {
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
 import { connect, createClient, type Connection } from './connection.js';
-import { createPlan, type DraftingOperation, type PlannedOperation, type PlanningOptions } from './create-plan.js';
+import {
+  createPlan,
+  makeDraft,
+  type DraftingOperation,
+  type PlannedOperation,
+  type PlanningOptions,
+} from './create-plan.js';
 import { limitGas, type SettledStep } from './limit-gas.js';
 import { planRevocation, type GrantedAllowance } from './settle-approvals.js';
 
 const CHEAPEST_GAS = 21_000n;
+
+/** The options of the further chains: those of the kit, without what belongs to its own chain. */
+function listFurther({ payments = {}, ...options }: ParsedOptions): AgentKitOptions[] {
+  const { registry: _registry, tokens: _tokens, explorerUrl: _explorer, otherRpcUrls: _others, ...common } = options;
+  const { chains = [], ...rules } = payments;
+  return chains.map((chain) => ({ ...common, ...chain, payments: rules }));
+}
 
 /** Reads and plans operations for an account without its key; another component signs and sends the plans. */
 export class OperationPlanner {
@@ -28,9 +42,16 @@ export class OperationPlanner {
   readonly options: ParsedOptions;
   readonly client: PublicClient;
   #connection: Promise<Connection> | null = null;
+  /** For payments on further chains; null for one of these. */
+  readonly #elsewhere: readonly OperationPlanner[] | null;
+  /** Those whose chain has answered, by its id. */
+  readonly #reached = new Map<number, OperationPlanner>();
 
-  /** @throws AgentKitError `INVALID_CONFIGURATION` with every problem of the options. */
-  constructor(address: Address, options: AgentKitOptions = {}) {
+  /**
+   * @param isElsewhere true for a further chain
+   * @throws AgentKitError `INVALID_CONFIGURATION` with every problem of the options.
+   */
+  constructor(address: Address, options: AgentKitOptions = {}, isElsewhere = false) {
     if (!isAddress(address)) {
       throw new AgentKitError('INVALID_CONFIGURATION', 'An account must be 0x and 40 hexadecimal digits.');
     }
@@ -39,6 +60,9 @@ export class OperationPlanner {
     // What is read sees the transactions that this process has sent for the account.
     const sent = findAccountMemory(this.options.rpcUrl, this.address);
     this.client = createClient(this.options, () => sent.floor);
+    this.#elsewhere = isElsewhere
+      ? null
+      : listFurther(this.options).map((further) => new OperationPlanner(address, further, true));
   }
 
   /** All operations: those of the catalog and of the plugins. */
@@ -72,10 +96,23 @@ export class OperationPlanner {
     input: Record<string, unknown>,
     options: PlanningOptions = {},
   ): Promise<PlannedOperation> {
-    return this.tryTwice((connection) => {
+    return this.tryTwice(async (connection) => {
       this.#assertOnChain(operation, connection.context.chainId);
-      return createPlan(operation, input, connection, this.options.policy, options);
+      const draft = await makeDraft(operation, input, connection.context, options);
+      const { planner } = this.findChain(draft.payment?.chainId ?? connection.context.chainId);
+      const drafted = { operation: operation.name, input, draft };
+      return createPlan(drafted, await planner.connect(), this.options.policy, options);
     });
+  }
+
+  /** The planner of a chain: this one, unless a payment was planned there; and those of the others. */
+  findChain(chainId: number): {
+    planner: OperationPlanner;
+    others: readonly { chainId: number; planner: OperationPlanner }[];
+  } {
+    const others = [...this.#reached].map(([id, planner]) => ({ chainId: id, planner }));
+    const planner = this.#reached.get(chainId) ?? this;
+    return { planner, others: others.filter((other) => other.planner !== planner) };
   }
 
   /** The steps of a plan with the gas limit of each; for later ones an estimate, if the node cannot simulate them. */
@@ -133,11 +170,35 @@ export class OperationPlanner {
 
   /** Facts about the chain that are read once. */
   connect(): Promise<Connection> {
-    this.#connection ??= connect(this.client, this.address, this.options).catch((error: unknown) => {
+    const elsewhere = this.#elsewhere && (() => this.#connectElsewhere());
+    this.#connection ??= connect(this.client, this.address, this.options, elsewhere).catch((error: unknown) => {
       this.#connection = null;
       throw error;
     });
     return this.#connection;
+  }
+
+  /** A chain that does not answer keeps no other from being paid on. */
+  async #connectElsewhere(): Promise<FurtherChains> {
+    const planners = this.#elsewhere ?? [];
+    const [own, ...connected] = await Promise.allSettled([this, ...planners].map((planner) => planner.connect()));
+    const contexts = own?.status === 'fulfilled' ? [own.value.context] : [];
+    const problems: string[] = [];
+    for (const [at, planner] of planners.entries()) {
+      const result = connected[at];
+      try {
+        if (result?.status !== 'fulfilled') throw result?.reason;
+        const { context } = result.value;
+        assertOtherChain(context, contexts);
+        this.#reached.set(context.chainId, planner);
+        contexts.push(context);
+      } catch (error) {
+        const failure = explainFailure(error);
+        if (failure.code === 'INVALID_CONFIGURATION') throw failure;
+        problems.push(`A chain to pay on is left out: ${failure.message}`);
+      }
+    }
+    return { contexts: contexts.slice(1), problems };
   }
 
   #find(name: string): Operation {

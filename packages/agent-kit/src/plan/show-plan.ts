@@ -21,6 +21,7 @@ export function createPreview(plan: Omit<Plan, 'preview' | 'summaryLine'>, nativ
   if (payment?.body !== undefined) rows.push(['sends', quoteUntrusted(payment.body, 500)]);
   steps.forEach(({ label }, index) => rows.push([`step ${index + 1}`, label]));
   if (gasEstimate) rows.push(['gas', `about ${formatEther(gasEstimate.feeWei)} ${nativeSymbol}`]);
+  rows.push(...(payment?.skipped ?? []).map((reason): [string, string] => ['not paid', reason]));
   rows.push(...warnings.map((warning): [string, string] => ['warning', warning]));
   const width = Math.max(...rows.map(([name]) => name.length));
   return [plan.summary, ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)].join('\n');

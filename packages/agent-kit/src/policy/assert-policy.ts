@@ -87,8 +87,8 @@ function findExcessiveSlippage({ slippageBps }: CheckedPlan, { maxSlippageBps }:
 }
 
 /** A policy that limits any amounts refuses the tokens it does not list; otherwise they would bypass the limits. */
-function findExcessiveAmount(amount: TokenAmount, { perOperation, perDay }: TokenLimits): string[] {
-  if (perOperation.length + perDay.length === 0 || amount.amountBaseUnits === 0n) return [];
+function findExcessiveAmount(amount: TokenAmount, { perOperation, perDay, isLimited }: TokenLimits): string[] {
+  if (!isLimited || amount.amountBaseUnits === 0n) return [];
   const limit = perOperation.find(({ token }) => isSameToken(token, amount.token));
   const isNamed = limit ?? perDay.find(({ token }) => isSameToken(token, amount.token));
   if (!isNamed) return [`no limit is set for ${showAmount(amount)}`];
@@ -105,9 +105,9 @@ function findUncounted(
   { recipients }: CheckedPlan,
   spending: readonly TokenAmount[],
   policy: SpendingPolicy,
-  { perOperation, perDay }: TokenLimits,
+  limits: TokenLimits,
 ): string[] {
-  const isLimited = perOperation.length + perDay.length > 0 && !policy.recipients && !policy.operations;
+  const isLimited = limits.isLimited && !policy.recipients && !policy.operations;
   const isCounted = recipients.length === 0 || spending.some(({ amountBaseUnits }) => amountBaseUnits > 0n);
   return isLimited && !isCounted
     ? ['no limit can be set for ERC-721 tokens: list the allowed recipients or operations']
@@ -123,10 +123,10 @@ function findUnnamedTokens(
   { spends, receives }: CheckedPlan,
   spending: readonly TokenAmount[],
   { recipients, contracts = [] }: SpendingPolicy,
-  { perOperation, perDay }: TokenLimits,
+  { perOperation, perDay, isLimited }: TokenLimits,
 ): string[] {
   const limited = [...perOperation, ...perDay];
-  if (!recipients && limited.length === 0) return [];
+  if (!recipients && !isLimited) return [];
   if (spending.every(({ amountBaseUnits }) => amountBaseUnits === 0n)) return [];
   const named = [...limited.map(({ token }) => token), ...contracts.map((address) => ({ address }))];
   // Several tokens are spent at once where they are put into a pool.

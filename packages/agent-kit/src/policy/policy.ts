@@ -21,7 +21,10 @@ export interface SpendingPolicy {
    * check.
    */
   contracts?: readonly Address[];
-  /** The maximum that one operation may spend of a token: decimal amount by token (`0x0`, address or listed symbol). */
+  /**
+   * The maximum that one operation may spend of a token: decimal amount by token (`0x0`, address or listed symbol), with
+   * the chain's id before it where that is not the kit's own chain: `8453:USDC`.
+   */
   maxPerOperation?: Readonly<Record<string, string>>;
   /**
    * The maximum that all operations of a day (UTC) may spend of a token. If there are any limits, tokens that are not

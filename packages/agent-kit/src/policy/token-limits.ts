@@ -12,17 +12,43 @@ export type TokenLimit = TokenAmount;
 export interface TokenLimits {
   perOperation: readonly TokenLimit[];
   perDay: readonly TokenLimit[];
+  /** Whether the policy limits any amounts, on this chain or on another. */
+  isLimited: boolean;
+}
+
+/** The chain whose limits are read. */
+interface LimitedChain {
+  chainId: number;
+  /** Whether a token without a chain id in the policy is one of this chain. */
+  isOwn: boolean;
 }
 
 /** @throws AgentKitError `INVALID_CONFIGURATION` with every limit that is invalid on this chain; `NETWORK_ERROR`. */
-export async function readTokenLimits(policy: SpendingPolicy, tokens: TokenResolver): Promise<TokenLimits> {
+export async function readTokenLimits(
+  { maxPerOperation = {}, maxPerDay = {} }: SpendingPolicy,
+  tokens: TokenResolver,
+  chain: LimitedChain,
+): Promise<TokenLimits> {
   const problems: string[] = [];
   const limits = {
-    perOperation: await readAmounts('policy.maxPerOperation', policy.maxPerOperation, tokens, problems),
-    perDay: await readAmounts('policy.maxPerDay', policy.maxPerDay, tokens, problems),
+    perOperation: await readAmounts('policy.maxPerOperation', pickChain(maxPerOperation, chain), tokens, problems),
+    perDay: await readAmounts('policy.maxPerDay', pickChain(maxPerDay, chain), tokens, problems),
+    isLimited: Object.keys({ ...maxPerOperation, ...maxPerDay }).length > 0,
   };
   assertNoProblems('The policy is invalid', problems);
   return limits;
+}
+
+/** The amounts of one chain by token: `8453:USDC` is the one of chain 8453. */
+function pickChain(
+  amounts: Readonly<Record<string, string>>,
+  { chainId, isOwn }: LimitedChain,
+): Readonly<Record<string, string>> {
+  const own = Object.entries(amounts).flatMap(([reference, amount]) => {
+    const [, id, token = reference] = /^(\d+):(.+)$/.exec(reference) ?? [];
+    return (id === undefined ? isOwn : id === String(chainId)) ? [[token, amount]] : [];
+  });
+  return Object.fromEntries(own) as Record<string, string>;
 }
 
 /**

@@ -6,6 +6,9 @@ import { uniswapV3Swap } from '../protocols/swap/uniswap-v3.js';
 import { DEVNET_CONTRACTS } from './devnet-contracts.js';
 import type { ChainRegistry } from './registry.js';
 
+/** Of `npm run dev -- --chains 2`. */
+const SECOND_CHAIN_ID = 84532;
+
 const { tokens, uniswapV3, lending, staking, perps } = DEVNET_CONTRACTS;
 
 /**
@@ -24,7 +27,7 @@ export function createDevnetRegistry(chainId: number): ChainRegistry {
       { address: tokens.WBTC, symbol: 'WBTC', decimals: 8 },
       { address: tokens.stSEI, symbol: 'stSEI', decimals: 18 },
     ],
-    payments: { network: 'chain-testnet', tokens: [tokens.USDC] },
+    payments: { network: chainId === SECOND_CHAIN_ID ? 'chain-testnet-2' : 'chain-testnet', tokens: [tokens.USDC] },
     protocols: [
       uniswapV3Swap({ ...uniswapV3, wrappedNative: tokens.WSEI, chainIds: [chainId] }),
       uniswapV3Liquidity({ ...uniswapV3, wrappedNative: tokens.WSEI, chainIds: [chainId] }),

@@ -53,11 +53,21 @@ describe('findRegistry', () => {
     });
   });
 
-  it('knows the chains 1328, 1329 and 8453, and only the native token of others', async () => {
+  it('knows the chains 1328, 1329 and 8453, USDC of those that settings name, and only the native token of others', async () => {
     await onChain({}, async (client) => {
       expect(await findRegistry(client, 1328)).toBe(CHAIN_1328);
       expect(await findRegistry(client, 1329)).toBe(CHAIN_1329);
       expect(await findRegistry(client, 8453)).toBe(CHAIN_8453);
+      const usdc = '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359';
+      expect(await findRegistry(client, 137)).toEqual({
+        chainId: 137,
+        name: 'polygon',
+        native: { symbol: 'POL', decimals: 18 },
+        explorerUrl: 'https://polygonscan.com',
+        tokens: [{ address: usdc, symbol: 'USDC', decimals: 6 }],
+        payments: { network: 'polygon', tokens: [usdc] },
+        protocols: [],
+      });
       expect(await findRegistry(client, 5)).toEqual({
         chainId: 5,
         name: 'chain 5',

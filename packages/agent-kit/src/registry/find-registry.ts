@@ -1,4 +1,5 @@
-import type { PublicClient } from 'viem';
+import { KNOWN_CHAINS, type KnownChain } from '@tollgate/protocol';
+import { getAddress, type PublicClient } from 'viem';
 
 import { CHAIN_8453 } from './base.js';
 import { DEVNET_CONTRACTS } from './devnet-contracts.js';
@@ -13,9 +14,23 @@ import { CHAIN_1328, CHAIN_1329 } from './sei.js';
 export async function findRegistry(client: PublicClient, chainId: number): Promise<ChainRegistry> {
   // Not USDC, which has the same address on the test network.
   if (await client.getCode({ address: DEVNET_CONTRACTS.tokens.WSEI })) return createDevnetRegistry(chainId);
-  return (
-    [CHAIN_1328, CHAIN_1329, CHAIN_8453].find((registry) => registry.chainId === chainId) ?? createBareRegistry(chainId)
-  );
+  const own = [CHAIN_1328, CHAIN_1329, CHAIN_8453].find((registry) => registry.chainId === chainId);
+  const known = KNOWN_CHAINS.find(({ id }) => id === chainId);
+  return own ?? (known ? createKnownRegistry(known) : createBareRegistry(chainId));
+}
+
+/** Of a chain that settings may name: its coin, and USDC to pay with. */
+function createKnownRegistry({ id, name, coin, explorer, tokens: [usdc] }: KnownChain): ChainRegistry {
+  const tokens = usdc ? [{ address: getAddress(usdc.asset), symbol: usdc.symbol, decimals: usdc.decimals }] : [];
+  return {
+    chainId: id,
+    name,
+    native: { symbol: coin, decimals: 18 },
+    explorerUrl: explorer,
+    tokens,
+    payments: { network: name, tokens: tokens.map(({ address }) => address) },
+    protocols: [],
+  };
 }
 
 function createBareRegistry(chainId: number): ChainRegistry {

@@ -65,6 +65,7 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
     isWhole(slippageBps, 0, MAX_SLIPPAGE_BPS) ||
       `the tolerance of swaps must be a whole number of basis points from 0 to ${MAX_SLIPPAGE_BPS}`,
     ...findBadHeaders(options.payments?.headers),
+    ...findBadChains(options.payments?.chains),
     ...findBadTimes({ ...options, networkRetryDelayMs, rpcTimeoutMs }),
     ...findDoubles(operations).map((name) => `a plugin has an operation ${name}, which already exists`),
     ...problemsOfPolicy,
@@ -99,6 +100,11 @@ function findBadUrls(rpcUrl: string, others: readonly string[], explorerUrl: str
   if (!others.every(isHttpUrl)) problems.push('one of the other RPC addresses is not an http or https URL');
   if (explorerUrl !== undefined && !isHttpUrl(explorerUrl)) problems.push('the explorer is not an http or https URL');
   return problems;
+}
+
+function findBadChains(chains: PaymentSettings['chains'] = []): string[] {
+  const urls = chains.flatMap(({ rpcUrl, otherRpcUrls = [] }) => [rpcUrl, ...otherRpcUrls]);
+  return urls.every(isHttpUrl) ? [] : ['an RPC address of payments.chains is not an http or https URL'];
 }
 
 /** Values are left out, because they are credentials. */

@@ -27,6 +27,11 @@ it('passes the policy of a file to the kit', async () => {
   expect(kit.operations().map(({ name }) => name)).toContain('swap');
 });
 
+it('reads the further chains to pay on', () => {
+  const { payments } = readKitSettings({ PAYMENT_RPC_URLS: 'https://a.example/key, http://b.example' }, []);
+  expect(payments?.chains).toEqual([{ rpcUrl: 'https://a.example/key' }, { rpcUrl: 'http://b.example' }]);
+});
+
 it('refuses a policy with a misspelled rule', () => {
   expect(() => createKit('{ "operatoins": ["swap"] }')).toThrow(/operatoins/);
 });
@@ -36,10 +41,11 @@ it('lists every problem of the files and addresses', () => {
   writeFileSync(broken, '{');
   const problems: string[] = [];
   readKitSettings({ POLICY_FILE: broken, EXPLORER_URL: 'explorer' }, problems);
-  readKitSettings({ POLICY_FILE: join(folder, 'missing.json') }, problems);
+  readKitSettings({ POLICY_FILE: join(folder, 'missing.json'), PAYMENT_RPC_URLS: 'https://a.example,base' }, problems);
   expect(problems).toEqual([
     'POLICY_FILE is not JSON',
     'EXPLORER_URL is not an http or https URL',
     `POLICY_FILE cannot be read (ENOENT): ${join(folder, 'missing.json')}`,
+    'PAYMENT_RPC_URLS must be http or https URLs, separated by commas',
   ]);
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { FilePaymentStore } from '@tollgate/client/file-payment-store';
+import { isHttpUrl } from '@tollgate/protocol';
 
 import type { SpendingPolicy } from '../policy/policy.js';
 import type { AgentKitOptions } from './agent-kit-options.js';
@@ -22,8 +23,14 @@ export function readKitSettings(
   const policy = policyFile ? readPolicy(policyFile, problems) : undefined;
   const explorerUrl = env['EXPLORER_URL']?.trim();
   if (explorerUrl && !/^https?:\/\//i.test(explorerUrl)) problems.push('EXPLORER_URL is not an http or https URL');
+  const chains = (readSetting('PAYMENT_RPC_URLS', env, problems) ?? '')
+    .split(',')
+    .map((rpcUrl) => ({ rpcUrl: rpcUrl.trim() }))
+    .filter(({ rpcUrl }) => rpcUrl !== '');
+  if (!chains.every(({ rpcUrl }) => isHttpUrl(rpcUrl)))
+    problems.push('PAYMENT_RPC_URLS must be http or https URLs, separated by commas');
   return {
-    payments: { store: new FilePaymentStore(join(readStateDirectory(env), 'payments')) },
+    payments: { store: new FilePaymentStore(join(readStateDirectory(env), 'payments')), chains },
     ...(policy ? { policy } : {}),
     ...(explorerUrl ? { explorerUrl } : {}),
   };

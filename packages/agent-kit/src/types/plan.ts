@@ -77,8 +77,12 @@ export interface PaymentTerms extends PricedRequest {
   isMaximum: boolean;
   /** By a transfer of the account, or by its signature, for which it sends nothing. */
   way: PaymentWay;
+  /** The chain that it is made on, which may be another than the kit's own. */
+  chainId: number;
   /** The gates' name for the chain. */
   network: string;
+  /** Why each other offer that is not better is not paid. */
+  skipped: readonly string[];
   /** The transfer, to simulate it: the client makes it for a new reference of the server. */
   transfer?: Step;
 }
@@ -100,7 +104,7 @@ export interface PlanDraft {
   slippageBps?: number;
   warnings?: readonly string[];
   /** Fields that the result has beside its status: `fromToken`, `toToken`, `amount` of a swap. */
-  report?: Readonly<Record<string, string>>;
+  report?: Readonly<Record<string, string | readonly string[]>>;
   /** When prices or deadlines in the calls expire. */
   expiresAtMs?: number;
   payment?: PaymentTerms;

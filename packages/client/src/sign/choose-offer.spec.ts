@@ -145,6 +145,20 @@ describe('of several offers', () => {
     expect((await chooseOffer(limits(), { accepts })).chosen.requirement).toBe(accepts[0]);
   });
 
+  it('one that the caller does not pay is skipped for its reason, and those after the chosen one are named', async () => {
+    const problem = new PaymentError('cannot_pay', 'The account has no money there.');
+    const accepts = [signed(usdc), transfer(otherUsdc), signed(otherUsdc), signed({ ...usdc, chainId: 8453 })];
+    const findProblem: ChoiceTerms['findProblem'] = async ({ asset }) => (asset === usdc ? problem : null);
+    expect(await chooseOffer(limits({ findProblem }), { accepts })).toMatchObject({
+      chosen: { requirement: accepts[1] },
+      skipped: [{ requirement: accepts[0], problem }],
+      others: [
+        { requirement: accepts[2], asset: otherUsdc },
+        { requirement: accepts[3], asset: null, problem: { code: 'no_trusted_requirement' } },
+      ],
+    });
+  });
+
   it('those of one asset that are skipped for one reason are reported once', async () => {
     const dear = { ...transfer(usdc), maxAmountRequired: '2000' };
     const { skipped } = await chooseOffer(limits(), { accepts: [signed(usdc, { amount: '2000' }), dear, good] });

@@ -15,11 +15,15 @@ export interface ChosenOffer<OneWallet extends ReadWallet = ReadWallet> {
   chosen: AllowedOffer<OneWallet>;
   /** Those that come before it, of each asset one for each reason. */
   skipped: readonly SkippedOffer[];
+  /** Those that come after it. */
+  others: readonly (AllowedOffer<OneWallet> | SkippedOffer)[];
 }
 
 /** The limits of a payment, and the wallets that may make it. */
 export interface ChoiceTerms<OneWallet extends ReadWallet = ReadWallet> extends PayingLimits<OneWallet> {
   readonly permit2Allowance?: string | undefined;
+  /** Why the caller does not pay an offer that a wallet can pay; null: it does. */
+  readonly findProblem?: (allowed: AllowedOffer<OneWallet>) => Promise<PaymentError | null>;
 }
 
 /**
@@ -34,20 +38,30 @@ export async function chooseOffer<OneWallet extends ReadWallet>(
 ): Promise<ChosenOffer<OneWallet>> {
   const skipped: SkippedOffer[] = [];
   const silent = new Map<OneWallet, PaymentError>();
-  for (const judged of judgeOffers(accepts, terms)) {
+  const offers = judgeOffers(accepts, terms);
+  for (const [at, judged] of offers.entries()) {
     const completed =
       'problem' in judged
         ? judged.problem
         : (silent.get(judged.wallet) ?? (await complete(terms, judged).catch(takeSilence)));
-    if (!(completed instanceof PaymentError)) return { chosen: completed, skipped: listReasons(skipped) };
+    if (!(completed instanceof PaymentError))
+      return { chosen: completed, skipped: listReasons(skipped), others: offers.slice(at + 1) };
     if (completed.code === 'wallet_unavailable' && 'wallet' in judged) silent.set(judged.wallet, completed);
     skipped.push({ requirement: judged.requirement, asset: judged.asset, problem: completed });
   }
   throw explainSkipped(skipped);
 }
 
-/** The offer with all that is needed to pay it, or why the wallet cannot. */
+/** The offer with all that is needed to pay it, or why it is not paid. */
 async function complete<OneWallet extends ReadWallet>(
+  terms: ChoiceTerms<OneWallet>,
+  allowed: AllowedOffer<OneWallet>,
+): Promise<AllowedOffer<OneWallet> | PaymentError> {
+  const completed = await readMissing(terms, allowed);
+  return completed instanceof PaymentError ? completed : ((await terms.findProblem?.(completed)) ?? completed);
+}
+
+async function readMissing<OneWallet extends ReadWallet>(
   { permit2Allowance }: ChoiceTerms<OneWallet>,
   allowed: AllowedOffer<OneWallet>,
 ): Promise<AllowedOffer<OneWallet> | PaymentError> {

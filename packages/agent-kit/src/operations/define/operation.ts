@@ -1,6 +1,7 @@
 import type { Address, PublicClient } from 'viem';
 import type { z } from 'zod';
 
+import type { FurtherChains } from '../../payments/further-chains.js';
 import type { PaymentLimits } from '../../payments/payment-limits.js';
 import type { ProtocolKind, ProtocolPlugin, ProtocolSet } from '../../protocols/protocol.js';
 import type { TokenResolver } from '../../tokens/resolve-token.js';
@@ -25,8 +26,12 @@ export interface OperationContext {
   explorerUrl: string | null;
   /** For operations that send HTTP requests. */
   fetch: typeof globalThis.fetch;
-  /** The limits of payments at servers that answer 402; absent if gates accept no token of the chain. */
+  /** The limits of payments at servers that answer 402. */
   payments?: PaymentLimits;
+  /** The account on the further chains that payments may be made on. */
+  elsewhere?: () => Promise<FurtherChains>;
+  /** Asserts before a draft is chosen what is asserted of every plan. @throws AgentKitError `POLICY_VIOLATION` */
+  assertAllowed?: (operation: string, draft: PlanDraft) => void;
 }
 
 type InputSchema = z.ZodObject;

@@ -1,0 +1,79 @@
+import type { TrustedAsset } from '@tollgate/client';
+import {
+  readTokenDomain,
+  type AllowedOffer,
+  type Offers,
+  type ReadWallet,
+  type SkippedOffer,
+} from '@tollgate/client/internal';
+import { PaymentError } from '@tollgate/protocol';
+
+import { explainFailure } from '../chain/explain-failure.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import { readPermitAllowance } from './approval.js';
+import { namesOf, type PaymentDraftContext } from './further-chains.js';
+import type { PaymentLimits } from './payment-limits.js';
+
+export type PayingContext = PaymentDraftContext & { payments: PaymentLimits };
+
+/**
+ * The account on the chains that it pays on; only on the kit's own if all offers are for that.
+ * @throws AgentKitError `PROTOCOL_UNAVAILABLE` where no chain has a token that gates accept
+ */
+export async function listPaying(
+  context: PaymentDraftContext,
+  { accepts }: Offers = { accepts: [] },
+): Promise<{ paying: [PayingContext, ...PayingContext[]]; problems: readonly string[] }> {
+  const names = namesOf(context);
+  const isOwn = isPaying(context) && accepts.every(({ network }) => names.includes(network));
+  const { contexts, problems } = (!isOwn && (await context.elsewhere?.())) || { contexts: [], problems: [] };
+  const [first, ...others] = [context, ...contexts].filter(isPaying);
+  if (first) return { paying: [first, ...others], problems };
+  const lack = `Chain ${context.chainId} has no token that HTTP 402 gates accept.`;
+  throw new AgentKitError('PROTOCOL_UNAVAILABLE', [lack, ...problems].join(' '));
+}
+
+const isPaying = (context: PaymentDraftContext): context is PayingContext =>
+  context.payments !== undefined && context.payments.tokens.length > 0;
+
+/** What is read of the account on a chain before an offer is chosen. */
+export interface Reads extends ReadWallet {
+  context: PayingContext;
+}
+
+export const listAssets = ({ chainId, payments: { network, tokens } }: PayingContext): TrustedAsset[] =>
+  tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
+
+export function createReads(context: PayingContext): Reads {
+  const { client, chainId, account } = context;
+  const ask = async <Answer>(reading: Promise<Answer>): Promise<Answer> =>
+    reading.catch((error: unknown) => {
+      throw toProblem(error);
+    });
+  return {
+    context,
+    chainId,
+    authorizations: { readDomain: (asset) => ask(readTokenDomain(client, chainId, asset)) },
+    permits: { readAllowance: (asset) => ask(readPermitAllowance({ client, account }, asset)) },
+  };
+}
+
+/**
+ * Whatever keeps the kit from paying an offer, in the terms of the paying client.
+ * @param chainId to be named in the reason; null: none
+ */
+export function toProblem(error: unknown, chainId: number | null = null): PaymentError {
+  const cause = explainFailure(error);
+  const code = cause.code === 'NETWORK_ERROR' ? 'wallet_unavailable' : 'cannot_pay';
+  return new PaymentError(code, `${chainId === null ? '' : `On chain ${chainId}: `}${cause.message}`, { cause });
+}
+
+/** Why those after the chosen one are not paid: of each other token one for each reason. */
+export function listReasons({ asset: paid }: AllowedOffer, others: readonly (AllowedOffer | SkippedOffer)[]): string[] {
+  const reasons = others.flatMap((other) => {
+    if (other.asset === paid) return [];
+    if ('problem' in other) return [other.problem.message];
+    return [`The offer of ${other.asset.address} on chain ${other.asset.chainId} comes after the one that is paid.`];
+  });
+  return [...new Set(reasons)];
+}
