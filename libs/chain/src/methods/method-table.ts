@@ -6,9 +6,10 @@ export class MethodTable<Method extends { readonly kind: string }> {
     this.#byKind = new Map(methods.map((method) => [method.kind, method]));
   }
 
-  /** Adds a method from outside. Each layer has to know it, and the protocol first. */
-  register(method: Method): void {
+  /** Adds a method from outside. Each layer has to know it, and the protocol first. Returns a function that removes it. */
+  register(method: Method): () => void {
     this.#byKind.set(method.kind, method);
+    return () => void this.#byKind.delete(method.kind);
   }
 
   /** The method of a payment, or of its terms. */

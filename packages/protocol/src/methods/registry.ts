@@ -28,11 +28,15 @@ export type AnySignedMethod = SignedMethod<Forms>;
 const list = [eip3009OnWire, permit2OnWire] as unknown as AnySignedMethod[];
 const byKind = new Map<string, AnySignedMethod>(list.map((method) => [method.kind, method]));
 
-/** Adds a method; its forms must be declared in `SignedMethods`. */
-export function registerSignedMethod<Own extends MethodForms>(method: SignedMethod<Own>): void {
+/** Adds a method; its forms must be declared in `SignedMethods`. Returns a function that removes it. */
+export function registerSignedMethod<Own extends MethodForms>(method: SignedMethod<Own>): () => void {
   const added = method as unknown as AnySignedMethod;
   list.push(added);
   byKind.set(added.kind, added);
+  return () => {
+    list.splice(list.indexOf(added), 1);
+    byKind.delete(added.kind);
+  };
 }
 
 /** The method of a payment, its terms or its id. */
