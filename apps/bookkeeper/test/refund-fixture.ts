@@ -21,6 +21,7 @@ import { NOT_READ } from '../../../libs/refunds/src/details.js';
 import { runWorker } from '../../../test/harness/agents/run-worker.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
+import { readBalance } from '../../../tools/devnet/chain/read-balance.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { BookkeeperFixture } from './bookkeeper-fixture.js';
@@ -273,9 +274,8 @@ export class RefundFixture {
   }
 
   /** Base units of the asset. */
-  async balanceOf(address: Hex): Promise<bigint> {
-    const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
-    return BigInt((await callRpc(this.chain.rpcUrl, 'eth_call', [{ to: this.chain.asset, data }, 'latest'])) as Hex);
+  balanceOf(address: Hex): Promise<bigint> {
+    return readBalance(this.chain, address);
   }
 
   /** The first payer of the devnet. */

@@ -17,18 +17,18 @@ import {
   type SettleSignedPaymentRequest,
   type SignedPaymentVerdict,
 } from '@tollgate/transport';
-import { encodeFunctionData, numberToHex, parseAbi } from 'viem';
+import { numberToHex } from 'viem';
 
 import { waitForPool } from '../../../test/harness/payments/wait-for-pool.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
+import { readBalance } from '../../../tools/devnet/chain/read-balance.js';
 import { signAuthorization } from '../../../tools/devnet/chain/sign-authorization.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { startVerifier } from '../src/start-verifier.js';
 import { settingsOf } from './settings-of.js';
 
-const TOKEN = parseAbi(['function balanceOf(address) view returns (uint256)']);
 const ASK_MS = 20_000;
 
 /** A Redis, a chain, verifiers in this process that settle, and a client that asks them. */
@@ -169,8 +169,7 @@ export class SettlementFixture {
   }
 
   /** The balance in base units of the devnet's token. */
-  async readBalance(owner: Hex = this.chain.payTo): Promise<bigint> {
-    const data = encodeFunctionData({ abi: TOKEN, functionName: 'balanceOf', args: [owner] });
-    return BigInt((await this.rpc('eth_call', [{ to: this.chain.asset, data }, 'latest'])) as Hex);
+  readBalance(owner: Hex = this.chain.payTo): Promise<bigint> {
+    return readBalance(this.chain, owner);
   }
 }

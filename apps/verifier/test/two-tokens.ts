@@ -21,13 +21,14 @@ import {
   type SignedPaymentVerdict,
   type VerifyPaymentVerdict,
 } from '@tollgate/transport';
-import { encodeFunctionData, erc20Abi } from 'viem';
+import { encodeFunctionData } from 'viem';
 
 import { accountOf } from '../../../libs/verification/test/conformance/payment-method.js';
 import { deploy } from '../../../test/harness/chain/deploy.js';
 import { approvePermit2 } from '../../../test/harness/chain/sign-permit.js';
 import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
+import { readBalance } from '../../../tools/devnet/chain/read-balance.js';
 import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { readContracts } from '../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
@@ -166,9 +167,8 @@ accepts:
     return this.clients.settle.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: ASK_MS });
   }
 
-  async readBalance(asset: Hex, owner: Hex): Promise<bigint> {
-    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [owner] });
-    return BigInt((await callRpc(this.chain.rpcUrl, 'eth_call', [{ to: asset, data }, 'latest'])) as Hex);
+  readBalance(asset: Hex, owner: Hex): Promise<bigint> {
+    return readBalance({ ...this.chain, asset }, owner);
   }
 
   /** Replaces the token's code, as behind a proxy. Returns a function that puts it back. */

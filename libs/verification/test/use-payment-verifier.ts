@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { type ChainReader, connectChain, type RpcBatcher } from '@tollgate/chain';
+import type { ChainReader, RpcBatcher } from '@tollgate/chain';
 import { createOwner, Ledger } from '@tollgate/ledger';
 import { lowerHex, type Hex } from '@tollgate/protocol';
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/transport';
@@ -10,6 +10,7 @@ import { deployBatchPayer, deployToken, type BatchPayer } from '../../../test/ha
 import { borrowRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { connectDevnet } from '../../chain/test/connect-devnet.js';
 import { startRpcStandIn, type RpcStandIn } from '../../chain/test/rpc-stand-in.js';
 import { ClientShares } from '../src/limits/client-shares.js';
 import { WaitingRoom } from '../src/limits/waiting-room.js';
@@ -63,18 +64,7 @@ async function startParts(): Promise<Parts> {
   });
   const nowMs = (): number => ledger.nowMs();
   await ledger.open({ chainId: 1328, blockNumber: 0 });
-  const chain = connectChain({
-    urls: [rpc.url],
-    chainId: 1328,
-    timeoutMs: 30_000,
-    batchSize: 50,
-    batchesInFlight: 8,
-    maxResponseBytes: 16_777_216,
-    maxReceiptBytes: 1_048_576,
-    logRangeBlocks: 2000,
-    observer: { batchEnded: () => undefined, queueChanged: () => undefined },
-    nowMs,
-  });
+  const chain = connectDevnet(rpc.url, { logRangeBlocks: 2000, nowMs });
   const wallet = await deployBatchPayer(devnet);
   const otherToken = await deployToken(devnet);
   const terms = new SellerTerms(1328, [

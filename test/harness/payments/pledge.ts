@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import {
   askForBalance,
   askForCode,
-  chainMethods,
   ChainUnavailableError,
   NO_FACTORIES,
   readCall,
@@ -23,7 +22,6 @@ import {
   parseObjectField,
   parseUintField,
   readTransferLog,
-  registerSignedMethod,
   isHash,
   type EmittedLog,
   type Hex,
@@ -31,13 +29,22 @@ import {
   type TypedData,
 } from '@tollgate/protocol';
 import { address, baseUnits, hash32, hexBytes, parseMessage } from '@tollgate/schemas';
-import { settlementMethods, type SettlementMethod } from '@tollgate/settlement';
-import { PaymentRefused, verificationMethods, type VerificationMethod } from '@tollgate/verification';
-import { encodeFunctionData, hashTypedData, parseAbi, parseSignature, toEventSelector } from 'viem';
+import type { SettlementMethod } from '@tollgate/settlement';
+import { PaymentRefused, type VerificationMethod } from '@tollgate/verification';
+import {
+  encodeFunctionData,
+  erc20Abi,
+  hashTypedData,
+  maxUint256,
+  parseAbi,
+  parseSignature,
+  toEventSelector,
+} from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { z } from 'zod';
 
 import type { Devnet, DevnetAccount } from '../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { readContracts } from '../../../tools/devnet/contracts/contracts.js';
 import { deploy } from '../chain/deploy.js';
 
@@ -54,7 +61,7 @@ interface Pledge {
   nonce: Hex;
 }
 
-interface PledgeTerms {
+export interface PledgeTerms {
   kind: 'pledge';
   pledge: Pledge;
 }
@@ -73,7 +80,7 @@ declare module '@tollgate/protocol' {
   }
 }
 
-const ABI = parseAbi([
+export const PLEDGES = parseAbi([
   'struct Pledge { address token; address payer; address payee; uint256 amount; uint256 end; bytes32 nonce; }',
   'function keep(Pledge pledge, uint8 v, bytes32 r, bytes32 s)',
   'function drop(bytes32 nonce)',
@@ -101,7 +108,7 @@ const hashOf = (terms: PledgeTerms, chainId: number): Hex => hashTypedData(descr
 const wordOf = (text: Hex): Hex => `0x${text.slice(2).padStart(64, '0')}`;
 
 /** The wire: what is signed, and its id in the ledger. */
-const signed: SignedMethod<PledgeForms> = {
+export const pledgeOnWire: SignedMethod<PledgeForms> = {
   kind: 'pledge',
   title: 'Pledges',
   noun: 'a pledge',
@@ -163,11 +170,11 @@ function findMoved(logs: readonly EmittedLog[], { asset, payTo, payment }: Promi
 }
 
 /** The chain: its nonces are the contract's, and its logs name them. */
-const onChain: ChainMethod<PledgeTerms> = {
+export const pledgeOnChain: ChainMethod<PledgeTerms> = {
   kind: 'pledge',
   senderOf: () => null,
   askForNonceOf({ pledge: { contract, payer, nonce } }) {
-    const data = encodeFunctionData({ abi: ABI, functionName: 'isKept', args: [payer, nonce] });
+    const data = encodeFunctionData({ abi: PLEDGES, functionName: 'isKept', args: [payer, nonce] });
     return {
       ask: (block) => ({
         method: 'eth_call',
@@ -213,16 +220,16 @@ export function planKeep({ pledge, signature }: SignedPledge): { to: Hex; data: 
   const { v, r, s } = parseSignature(signature);
   const numbers = { amount: BigInt(pledge.amount), end: BigInt(pledge.end) };
   const args = [{ ...pledge, ...numbers }, Number(v ?? 27n), r, s] as const;
-  return { to: pledge.contract, data: encodeFunctionData({ abi: ABI, functionName: 'keep', args }) };
+  return { to: pledge.contract, data: encodeFunctionData({ abi: PLEDGES, functionName: 'keep', args }) };
 }
 
 /** The call by which its payer takes a pledge back. */
 export function planDrop({ pledge: { contract, nonce } }: PledgeTerms): { to: Hex; data: Hex } {
-  return { to: contract, data: encodeFunctionData({ abi: ABI, functionName: 'drop', args: [nonce] }) };
+  return { to: contract, data: encodeFunctionData({ abi: PLEDGES, functionName: 'drop', args: [nonce] }) };
 }
 
 /** The rules: what is signed is what is asked for, and an account has signed it. */
-const judged: VerificationMethod<SignedPledge> = {
+export const pledgeRules: VerificationMethod<SignedPledge> = {
   kind: 'pledge',
   isOfTokenDomain: false,
   isCounted: true,
@@ -236,7 +243,7 @@ const judged: VerificationMethod<SignedPledge> = {
     const { token, payer } = payment.pledge;
     const signer = { hash: hashOf(payment, terms.chainId), payer, factories: NO_FACTORIES };
     const settlement = { ...planKeep(payment), gas: settleGasCap };
-    const nonce = onChain.askForNonceOf(payment, token);
+    const nonce = pledgeOnChain.askForNonceOf(payment, token);
     const view = await chain.ask(
       {
         calls: [askForBalance(token, payer), askForCode(payer), tryCall(settlement), nonce.ask()],
@@ -279,7 +286,7 @@ const job = z.object({
 });
 
 /** The settlement: any account sends it, and several share a transaction. */
-const settled: SettlementMethod<SignedPledge, SignedPledge> = {
+export const pledgeSettlement: SettlementMethod<SignedPledge, SignedPledge> = {
   kind: 'pledge',
   isSimulatedBySender: false,
   isProvenBySuccess: true,
@@ -311,18 +318,16 @@ const settled: SettlementMethod<SignedPledge, SignedPledge> = {
     }),
 };
 
-/** Registers pledges at each layer of this process, as a program does that has a method of its own. */
-export function registerPledges(): void {
-  registerSignedMethod(signed);
-  chainMethods.register(onChain);
-  verificationMethods.register(judged);
-  settlementMethods.register(settled);
-}
-
 /** Returns the address of a new contract that takes pledges. */
 export async function deployPledges(chain: Devnet): Promise<Hex> {
   const { Pledges } = await readContracts();
   return (await deploy(chain, Pledges.bytecode)).toLowerCase() as Hex;
+}
+
+/** Lets the contract move all tokens of an account that the devnet has unlocked. */
+export function approvePledges(chain: Devnet, owner: Hex, contract: Hex): Promise<Hex> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [contract, maxUint256] });
+  return sendTransaction(chain, { from: owner, to: chain.asset, data });
 }
 
 /** A pledge of the devnet's token to its recipient. */

@@ -1,31 +1,23 @@
-import { connectChain, listArrivals, type ConnectedChain } from '@tollgate/chain';
-import { nameOfPayment, readPaymentName, signedPaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import type { SettlementResult } from '@tollgate/transport';
-import { encodeFunctionData, erc20Abi, maxUint256 } from 'viem';
 
-import { findPayer } from '../../../../libs/refunds/src/find-payer.js';
 import type { SignedMethod } from '../../../../libs/verification/test/conformance/payment-method.js';
 import { SIGNED_CODES } from '../../../../libs/verification/test/conformance/signed-codes.js';
 import {
+  approvePledges,
   deployPledges,
   planDrop,
   planKeep,
-  registerPledges,
   signPledge,
   type SignedPledge,
 } from '../../../../test/harness/payments/pledge.js';
-import type { Devnet, DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
+import { usePledges } from '../../../../test/harness/payments/use-pledges.js';
+import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
 import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { describeSettlement } from '../../test/describe-settlement.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
-registerPledges();
-
-const approve = (chain: Devnet, owner: Hex, spender: Hex): Promise<Hex> => {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [spender, maxUint256] });
-  return sendTransaction(chain, { from: owner, to: chain.asset, data });
-};
+usePledges();
 
 describeSettlement((devnet): SignedMethod<SignedPledge> => {
   let contract: Hex;
@@ -35,9 +27,9 @@ describeSettlement((devnet): SignedMethod<SignedPledge> => {
     codes: { ...SIGNED_CODES, 'a start in the future': { lacks: 'a pledge is valid at once' } },
     prepare: async () => {
       contract = await deployPledges(devnet());
-      await approve(devnet(), first().address, contract);
+      await approvePledges(devnet(), first().address, contract);
     },
-    prepareWallet: (owner) => approve(devnet(), owner, contract),
+    prepareWallet: (owner) => approvePledges(devnet(), owner, contract),
     pay: ({ signer = first(), to = devnet().payTo, amount = 1000n, validBefore, nonceOf } = {}) =>
       signPledge(devnet(), signer, {
         contract,
@@ -69,31 +61,15 @@ describeSettlement((devnet): SignedMethod<SignedPledge> => {
 describe('a method that is registered from outside', () => {
   let fixture: SettlementFixture;
   let contract: Hex;
-  let chain: ConnectedChain;
 
   beforeAll(async () => {
     fixture = await SettlementFixture.start();
     await fixture.startVerifier();
     contract = await deployPledges(fixture.chain);
-    await approve(fixture.chain, fixture.payer().address, contract);
-    chain = connectChain({
-      urls: [fixture.chain.rpcUrl],
-      chainId: fixture.chain.chainId,
-      timeoutMs: 30_000,
-      batchSize: 50,
-      batchesInFlight: 8,
-      logRangeBlocks: 1_000,
-      maxResponseBytes: 16_777_216,
-      maxReceiptBytes: 1_048_576,
-      observer: { batchEnded: () => undefined, queueChanged: () => undefined },
-      nowMs: () => Date.now(),
-    });
+    await approvePledges(fixture.chain, fixture.payer().address, contract);
   });
 
-  afterAll(async () => {
-    await chain.close();
-    await fixture.stop();
-  });
+  afterAll(() => fixture.stop());
 
   const sign = (changes: Partial<SignedPledge['pledge']> = {}, signer = fixture.payer()) =>
     signPledge(fixture.chain, signer, { contract, ...changes });
@@ -154,33 +130,5 @@ describe('a method that is registered from outside', () => {
     expect(await verify(notApproved)).toMatchObject(refused('simulation_failed'));
     expect(await settle(notApproved)).toMatchObject({ outcome: 'failed', failure: 'simulation_failed' });
     expect(await settle(await sign(), '999')).toMatchObject({ outcome: 'failed', failure: 'amount_mismatch' });
-  });
-
-  it('is named by the logs of its transaction, for refunds and for the comparison of book and chain', async () => {
-    const payment = await sign();
-    const result = await settle(payment);
-    if (result.outcome !== 'settled') throw new Error(`the pledge is ${result.outcome}`);
-    const [asset, payTo] = [fixture.chain.asset, fixture.chain.payTo].map((text) => text.toLowerCase() as Hex) as [
-      Hex,
-      Hex,
-    ];
-    const { chainId } = fixture.chain;
-    const id = signedPaymentId({ chainId, asset }, payment);
-    const name = nameOfPayment(id);
-    expect(name).toBe(`pledge:${chainId}:${contract}:${payer()}:${payment.pledge.nonce}:kept`);
-    expect(readPaymentName(name)).toEqual(id);
-    const { mined } = await chain.reader.readTransaction(result.txHash, Date.now() + 30_000);
-    const [arrival] = listArrivals(mined!.receipt.logs, { chainId, asset, recipient: payTo });
-    expect(arrival).toMatchObject({ from: payer(), amountBaseUnits: 1000n, cause: { id } });
-    const refundChain = {
-      chainId,
-      readTransaction: () => Promise.resolve(mined),
-      isContract: () => Promise.resolve(false),
-      readBlockTimeMs: () => Promise.resolve(0),
-      readHeadNumber: () => Promise.resolve(0),
-      readDecimals: () => Promise.resolve(6n),
-    };
-    const found = await findPayer(refundChain, { id, transaction: result.txHash, amount: 1000n, asset, payTo });
-    expect(found).toMatchObject({ outcome: 'found', payer: { address: payer(), amount: 1000n, permit: null } });
   });
 });

@@ -3,8 +3,9 @@ import type { Hex } from '@tollgate/protocol';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { connectDevnet } from '../../test/connect-devnet.js';
 import { changeResult, startRpcStandIn, type RpcStandIn } from '../../test/rpc-stand-in.js';
-import { connectChain, type ConnectedChain } from '../reader/connect-chain.js';
+import type { ConnectedChain } from '../reader/connect-chain.js';
 import { SearchMemory } from './search-logs.js';
 
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -28,18 +29,7 @@ describe('searching the chain for logs', () => {
     const head = (await callRpc(devnet.rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as Record<string, Hex>;
     [headBlockNumber, headTimeMs] = [Number(head['number']), Number(head['timestamp']) * 1000];
     rpc = await startRpcStandIn(devnet.rpcUrl);
-    chain = connectChain({
-      urls: [rpc.url],
-      chainId: 1328,
-      timeoutMs: 30_000,
-      batchSize: 50,
-      batchesInFlight: 8,
-      maxResponseBytes: 16_777_216,
-      maxReceiptBytes: 1_048_576,
-      logRangeBlocks: RANGE_BLOCKS,
-      observer: { batchEnded: () => undefined, queueChanged: () => undefined },
-      nowMs: () => Date.now(),
-    });
+    chain = connectDevnet(rpc.url, { logRangeBlocks: RANGE_BLOCKS });
   });
 
   afterAll(async () => {

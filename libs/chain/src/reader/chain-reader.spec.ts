@@ -5,12 +5,13 @@ import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js
 import { mineTransfers } from '../../../../tools/devnet/chain/mine-transfers.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { connectDevnet } from '../../test/connect-devnet.js';
 import { changeResult, startRpcStandIn, type RpcFault, type RpcStandIn } from '../../test/rpc-stand-in.js';
 import type { Receipt } from '../receipts/receipt.js';
 import { ReceiptTooLargeError } from '../rpc/chain-unavailable-error.js';
 import type { RpcAsker } from '../rpc/rpc-batcher.js';
 import type { EndedBatch } from '../rpc/rpc-endpoints.js';
-import { connectChain, type ChainOptions, type ConnectedChain } from './connect-chain.js';
+import type { ChainOptions, ConnectedChain } from './connect-chain.js';
 
 const UNKNOWN: Hex = `0x${'ab'.repeat(32)}`;
 
@@ -40,19 +41,8 @@ describe('reading the chain', () => {
 
   function connect(options: Partial<ChainOptions>): ConnectedChain {
     batches = [];
-    return connectChain({
-      urls: [rpc.url],
-      chainId: 1328,
-      timeoutMs: 3000,
-      batchSize: 50,
-      batchesInFlight: 8,
-      maxResponseBytes: 16_777_216,
-      maxReceiptBytes: 1_048_576,
-      logRangeBlocks: 10,
-      observer: { batchEnded: (batch) => batches.push(batch), queueChanged: () => undefined },
-      nowMs: () => Date.now(),
-      ...options,
-    });
+    const observer = { batchEnded: (batch: EndedBatch) => void batches.push(batch), queueChanged: () => undefined };
+    return connectDevnet(rpc.url, { timeoutMs: 3000, observer, ...options });
   }
 
   const soon = (ms = 20_000) => Date.now() + ms;

@@ -178,11 +178,7 @@ accepts:
     ['a rate of 0', ['rate: 0'], 'accepts.one.rate (line 8): must be a decimal number above 0 such as 0.00026.'],
     ['a negative rate', ['rate: -1'], 'accepts.one.rate (line 8): must be a decimal number above 0 such as 0.00026.'],
     ['a rate that is no number', ['rate: 1e3x'], /^accepts\.one\.rate \(line 8\): must be a decimal number/],
-    [
-      'an unknown method',
-      ['methods: [permit3]'],
-      /^accepts\.one\.methods \(line 8\): may be transfer, eip3009, permit2/,
-    ],
+    ['an unknown method', ['methods: [permit3]'], 'accepts.one.methods (line 8): may be transfer, eip3009, permit2.'],
     [
       'no transfer',
       ['methods: [permit2]'],

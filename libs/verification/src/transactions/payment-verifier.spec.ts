@@ -3,7 +3,6 @@ import { concatHex } from 'viem';
 
 import { encodeTransfer, sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { changeResult, type RpcFault } from '../../../chain/test/rpc-stand-in.js';
 import { readEvents } from '../../../ledger/test/read-events.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 
@@ -117,43 +116,6 @@ describe('verifying a payment with a bare transfer', () => {
         expect.objectContaining({ outcome: 'claimed', payer: parts().wallet.address.toLowerCase(), bound: false }),
       ]),
     );
-  });
-});
-
-describe('verifying a payment when the chain or the settings do not allow a verdict', () => {
-  const otherReceipt = (receipt: object) => ({ ...receipt, transactionHash: `0x${'3'.repeat(64)}` });
-  it.each<[string, string, RpcFault]>([
-    ['answers 429', 'rpc_rate_limited', { kind: 'status', status: 429 }],
-    ['breaks connections', 'rpc_unreachable', { kind: 'reset' }],
-    ['answers HTML', 'rpc_malformed', { kind: 'body', text: '<html>maintenance</html>' }],
-    [
-      'answers JSON that is no batch',
-      'rpc_malformed',
-      { kind: 'body', text: '{"jsonrpc":"2.0","id":1,"result":null}' },
-    ],
-    ['answers nothing', 'rpc_malformed', { kind: 'body', text: '' }],
-    ['answers an empty batch', 'rpc_malformed', { kind: 'body', text: '[]' }],
-    ['breaks off', 'rpc_malformed', { kind: 'truncate' }],
-    ['answers the receipt of another', 'rpc_malformed', changeResult('eth_getTransactionReceipt', otherReceipt)],
-  ])('is unavailable while the RPC server %s: %s', async (_, reason, fault) => {
-    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
-    parts().rpc.fail(fault);
-    expect(await ask(txHash)).toEqual({ outcome: 'unavailable', reason });
-    parts().rpc.fail(undefined);
-    expect(await ask(txHash)).toMatchObject({ outcome: 'claimed' });
-  });
-
-  it('is unavailable to a gateway with different settings', async () => {
-    const txHash = await transferTokens(parts().devnet, {
-      amountBaseUnits: PRICE,
-      to: parts().devnet.accounts[3]!.address,
-    });
-    const payTo = parts().devnet.accounts[3]!.address.toLowerCase() as Hex;
-    parts().rpc.requests.length = 0;
-    for (const request of [{ payTo }, { chainId: 1 }, { asset: payTo }]) {
-      expect(await ask(txHash, { request })).toEqual({ outcome: 'unavailable', reason: 'settings_differ' });
-    }
-    expect(parts().rpc.requests).toHaveLength(0);
   });
 
   it('ignores a lock without its transfer', async () => {

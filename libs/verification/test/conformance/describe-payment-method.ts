@@ -31,6 +31,10 @@ const FAILING_CONTRACTS = [
   ['reverts with a megabyte', '0x620e00006000fd'],
 ] as const;
 
+/** HTML, no batch, nothing, and an empty batch, in place of the answers to a batch. */
+const MALFORMED = ['<html>maintenance</html>', '{"jsonrpc":"2.0","id":1,"result":null}', '', '[]'];
+const OTHER_HASH = `0x${'3'.repeat(64)}`;
+
 /**
  * The rules that hold for a payment of any method, each on a verifier with its own chain, Redis and ledger; for a
  * method whose payer signs also those before and after the payment is sent.
@@ -162,8 +166,13 @@ export function describePaymentMethod<Payment>(
       const failing = (one: RpcAnswer) => (one.method === reads ? { id: one.id, error } : one);
       const faults: [RpcFault, string][] = [
         [{ kind: 'status', status: 503 }, 'rpc_http_error'],
+        [{ kind: 'status', status: 429 }, 'rpc_rate_limited'],
+        [{ kind: 'reset' }, 'rpc_unreachable'],
+        [{ kind: 'truncate' }, 'rpc_malformed'],
+        ...MALFORMED.map((text): [RpcFault, string] => [{ kind: 'body', text }, 'rpc_malformed']),
         [changeResult('eth_chainId', () => '0x1'), 'rpc_wrong_chain'],
         [changeResult(reads, () => '0x1234'), 'rpc_malformed'],
+        [changeResult(reads, (result: object) => ({ ...result, transactionHash: OTHER_HASH })), 'rpc_malformed'],
         [{ kind: 'rewrite', rewrite: (answers) => answers.map(failing) }, 'rpc_error'],
       ];
       const verdicts: Verdict[] = [];
@@ -186,6 +195,8 @@ export function describePaymentMethod<Payment>(
       expect(await ask(payment, { terms: { asset: addressOf(3) } })).toMatchObject(
         isSigned ? { outcome: 'refused', failure: 'wrong_network' } : differ,
       );
+      // Signatures are judged for the recipients of other sellers too.
+      if (!isSigned) expect(await ask(payment, { terms: { payTo: addressOf(3) } })).toEqual(differ);
       expect(parts().rpc.requests).toEqual([]);
     });
 

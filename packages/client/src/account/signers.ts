@@ -25,7 +25,7 @@ export function createSigners(
   account: LocalAccount,
   { chain, state }: { chain: PublicClient; state: PublicClient },
   chainId: number,
-): Required<WalletSigners> {
+): Required<Pick<WalletSigners, 'authorizations' | 'permits'>> {
   return {
     authorizations: createAuthorizationSigner(account, chain, chainId),
     permits: createPermitSigner(account, state, chainId),

@@ -1,8 +1,10 @@
 import type { SignedPayment } from '@tollgate/protocol';
 
 import { approvePermit2 } from '../../../../test/harness/chain/sign-permit.js';
+import type { Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { readBalance } from '../../../../tools/devnet/chain/read-balance.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { EXACT_PROXY, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
 import {
   assetOf,
   failureOf,
@@ -25,7 +27,11 @@ interface Way {
   scheme?: 'upto';
   /** What is moved of the price. */
   charge: bigint;
+  /** What its permit says beside its amount. */
+  permit?: (chain: Devnet) => object;
 }
+
+const lower = (address: string) => address.toLowerCase();
 
 /** What a signed payment says of itself, whatever its method. */
 const facts = (payment: SignedPayment) => {
@@ -41,9 +47,22 @@ const facts = (payment: SignedPayment) => {
 describe.each<Way>([
   { name: 'authorizations, in version 1', version: 1, charge: 1000n },
   { name: 'authorizations, in version 2', version: 2, charge: 1000n },
-  { name: 'permits of its price', version: 2, extra: { assetTransferMethod: 'permit2' }, charge: 1000n },
-  { name: 'permits of a maximum', version: 2, extra: { assetTransferMethod: 'permit2' }, scheme: 'upto', charge: 400n },
-])('a server that only takes signed payments: $name', ({ version, extra, scheme, charge }) => {
+  {
+    name: 'permits of its price',
+    version: 2,
+    extra: { assetTransferMethod: 'permit2' },
+    charge: 1000n,
+    permit: ({ asset }) => ({ permitted: { token: lower(asset) }, spender: lower(EXACT_PROXY) }),
+  },
+  {
+    name: 'permits of a maximum',
+    version: 2,
+    extra: { assetTransferMethod: 'permit2' },
+    scheme: 'upto',
+    charge: 400n,
+    permit: (chain) => ({ spender: lower(UPTO_PROXY), witness: { facilitator: lower(facilitatorOf(chain)) } }),
+  },
+])('a server that only takes signed payments: $name', ({ version, extra, scheme, charge, permit }) => {
   const chain = useChain();
   const shop = useServer(() => startSigningShop(chain, version));
   const store = useMade(() => new MemoryPaymentStore());
@@ -78,9 +97,11 @@ describe.each<Way>([
     expect([await sent(), await transfers()]).toEqual([before[0], 1]);
     expect(before[1] - (await readBalance(chain, payer().address))).toBe(charge);
     const { from, to, amount, end } = shown()[0]!;
-    const lower = (address: string) => address.toLowerCase();
     expect({ from, to, amount }).toEqual({ from: lower(payer().address), to: lower(chain.payTo), amount: '1000' });
     expect(end).toBeLessThanOrEqual(Date.now() / 1000 + 300);
+    const { payment } = shop.shown[0]!;
+    if (permit) expect(payment).toMatchObject({ scheme: scheme ?? 'exact', permit2Authorization: permit(chain) });
+    else expect(payment.kind).toBe('authorization');
     const header = JSON.parse(Buffer.from(shop.shown[0]!.header, 'base64').toString()) as Record<string, unknown>;
     const kept = { accepted: { amount: '1000', ...offer() }, extensions: { kept: { as: 'is' } } };
     expect(header).toMatchObject(version === 1 ? { scheme: 'exact', network: 'sei-testnet' } : kept);

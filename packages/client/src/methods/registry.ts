@@ -3,7 +3,7 @@ import type { PublicClient } from 'viem';
 
 import { readStateOf } from '../account/payment-state.js';
 import { payByEip3009, type AuthorizableRequirement } from './eip3009/method.js';
-import type { PayingMethod } from './paying-method.js';
+import type { PayingMethod, SignedRequirement } from './paying-method.js';
 import { payByPermit2, type PermittableRequirement } from './permit2/method.js';
 
 export type { AuthorizableRequirement, PermittableRequirement };
@@ -12,7 +12,16 @@ export type X402Requirement = AuthorizableRequirement | PermittableRequirement;
 export type AnyPayingMethod = PayingMethod<keyof SignedMethods, X402Requirement>;
 
 /** One line a method, the usual one of a scheme first. */
-const METHODS: readonly AnyPayingMethod[] = [payByEip3009, payByPermit2];
+const METHODS: AnyPayingMethod[] = [payByEip3009, payByPermit2];
+
+/** Adds a method, which the protocol has to know. Returns a function that removes it. */
+export function registerPayingMethod<Kind extends keyof SignedMethods, Requirement extends SignedRequirement>(
+  method: PayingMethod<Kind, Requirement>,
+): () => void {
+  const added = method as unknown as AnyPayingMethod;
+  METHODS.push(added);
+  return () => void METHODS.splice(METHODS.indexOf(added), 1);
+}
 
 export const listPayingMethods = (): readonly AnyPayingMethod[] => METHODS;
 

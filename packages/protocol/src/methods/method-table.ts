@@ -7,9 +7,10 @@ export class MethodTable<Method extends { readonly kind: string }> {
     this.#methods = [...methods];
   }
 
-  /** Adds a method from outside. Each layer has to know it, and the protocol first. */
-  register(method: Method): void {
+  /** Adds a method from outside. Each layer has to know it, and the protocol first. Returns a function that removes it. */
+  register(method: Method): () => void {
     this.#methods.push(method);
+    return () => void this.#methods.splice(this.#methods.indexOf(method), 1);
   }
 
   /** The method of a payment, of its terms or of its id. */

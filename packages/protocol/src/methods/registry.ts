@@ -32,9 +32,9 @@ export type AnySignedMethod = SignedMethod<Forms>;
 /** A payload that shows none of them is read as one of the first. */
 const methods = new MethodTable([eip3009OnWire, permit2OnWire] as unknown as AnySignedMethod[]);
 
-/** Adds a method; its forms must be declared in `SignedMethods`. */
-export function registerSignedMethod<Own extends MethodForms>(method: SignedMethod<Own>): void {
-  methods.register(method as unknown as AnySignedMethod);
+/** Adds a method; its forms must be declared in `SignedMethods`. Returns a function that removes it. */
+export function registerSignedMethod<Own extends MethodForms>(method: SignedMethod<Own>): () => void {
+  return methods.register(method as unknown as AnySignedMethod);
 }
 
 /** The method of a payment, its terms or its id. */

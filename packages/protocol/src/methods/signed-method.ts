@@ -60,6 +60,8 @@ export interface SignedMethod<Forms extends MethodForms> {
   readonly transferMethod: string;
   /** The field of x402's payload that holds the terms, and so shows the method. */
   readonly payloadField: string;
+  /** What else `extra` of its offer has, for a payer to sign; absent: no more. */
+  readonly offered?: Readonly<Record<string, string>>;
   /** The contract that moves the token by the payer's allowance; null: the token moves it itself. */
   readonly spender: Hex | null;
   /** The schemes and the versions of x402 in which it is paid. */

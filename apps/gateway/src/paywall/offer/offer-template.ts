@@ -3,6 +3,7 @@ import {
   caip2Of,
   createSignInOffer,
   encodeChargeRequest,
+  listSignedMethods,
   methodOfScheme,
   PAYMENT_AUTHORIZATION,
   PAYMENT_IDENTIFIER,
@@ -35,7 +36,7 @@ export interface OfferedFacts extends Omit<
   readonly chainId: number;
   readonly assetDecimals: number;
   /** The `assetTransferMethod` by which scheme `exact` is signed; null: it is not offered. */
-  readonly exact: 'eip3009' | 'permit2' | null;
+  readonly exact: string | null;
   /** Whether MPP clients may send the transaction themselves. */
   readonly takesTransactions: boolean;
   /** The relayer account that payers of a metered route name as the settler; null: scheme `upto` is not offered. */
@@ -185,8 +186,12 @@ interface RequirementParts {
 
 /** The payment requirements of scheme `exact` (x402 v2); null where it is not offered. */
 export function createExactOption(option: OfferedFacts, parts: RequirementParts): RequirementV2 | null {
-  const transferMethod = option.exact === 'permit2' ? { assetTransferMethod: 'permit2' } : {};
-  return option.exact && createRequirement('exact', option, parts, transferMethod);
+  const methods = listSignedMethods();
+  const method = methods.find(({ transferMethod }) => transferMethod === option.exact);
+  if (method === undefined) return null;
+  // Payers take an offer that names no method for one of the first.
+  const named = method === methods[0] ? {} : { assetTransferMethod: method.transferMethod };
+  return createRequirement('exact', option, parts, { ...named, ...method.offered });
 }
 
 /**

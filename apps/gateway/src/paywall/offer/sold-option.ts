@@ -1,5 +1,5 @@
 import type { PaymentOption } from '@tollgate/config';
-import { v1NetworkOf, type ReferenceTerms } from '@tollgate/protocol';
+import { listSignedMethods, v1NetworkOf, type ReferenceTerms } from '@tollgate/protocol';
 
 import type { OfferableOption } from '../../options/judged-options.js';
 import type { PaidPath } from '../route/paid-path.js';
@@ -115,9 +115,16 @@ function isOffered({ methods }: Pick<PaymentOption, 'methods'>, method: string):
   return methods === null || methods.includes(method);
 }
 
-/** A permit needs an allowance, so it is only asked for where the seller names it and no authorization is taken. */
+/** Whether it signs what scheme `exact` moves; a transfer is not signed. */
+function isExact(method: string): boolean {
+  return listSignedMethods().some(
+    ({ transferMethod, schemes }) => transferMethod === method && schemes.includes('exact'),
+  );
+}
+
+/** Others than EIP-3009 need an allowance, so one is only asked for where the seller names it and no authorization is taken. */
 function exactMethodOf(option: PaymentOption, takesAuthorizations: boolean): OfferedFacts['exact'] {
   if (!option.chain.settles) return null;
   if (takesAuthorizations && isOffered(option, 'eip3009')) return 'eip3009';
-  return option.methods?.includes('permit2') === true ? 'permit2' : null;
+  return option.methods?.find((name) => name !== 'eip3009' && isExact(name)) ?? null;
 }

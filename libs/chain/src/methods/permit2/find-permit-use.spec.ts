@@ -3,8 +3,8 @@ import type { Hex, SignedPermit } from '@tollgate/protocol';
 import { approvePermit2, signPermit } from '../../../../../test/harness/chain/sign-permit.js';
 import { startChain, type Devnet } from '../../../../../tools/devnet/chain/chain.js';
 import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-tokens.js';
-import { connectChain, type ConnectedChain } from '../../reader/connect-chain.js';
-import { combineObservers } from '../../rpc/rpc-endpoints.js';
+import { connectDevnet } from '../../../test/connect-devnet.js';
+import type { ConnectedChain } from '../../reader/connect-chain.js';
 import { findPermitUse } from './method.js';
 import { planPermitTransfer } from './permit-proxy.js';
 
@@ -16,18 +16,7 @@ describe('the use of a permit whose nonce is taken', () => {
 
   beforeAll(async () => {
     devnet = await startChain();
-    chain = connectChain({
-      urls: [devnet.rpcUrl],
-      chainId: 1328,
-      timeoutMs: 30_000,
-      batchSize: 50,
-      batchesInFlight: 8,
-      logRangeBlocks: 10,
-      maxResponseBytes: 16_777_216,
-      maxReceiptBytes: 1_048_576,
-      observer: combineObservers(),
-      nowMs: () => Date.now(),
-    });
+    chain = connectDevnet(devnet.rpcUrl);
   });
 
   afterAll(async () => {
