@@ -54,7 +54,7 @@ function joinRows(rows: string[][]): string[][] {
   return [...joined.values()];
 }
 
-const turn = (rows: string[][]): string[][] => rows[0]!.map((_, column) => rows.map((row) => row[column]!));
+const turn = (rows: string[][]): string[][] => (rows[0] ?? []).map((_, column) => rows.map((row) => row[column] ?? ''));
 
 /** Rows and columns that say the same are one. */
 function table(head: string[], rows: string[][]): string {
