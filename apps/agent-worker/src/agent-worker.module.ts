@@ -19,7 +19,7 @@ export class AgentWorkerModule {
       global: true,
       imports: [
         LoggerModule.forRoot(
-          createLoggerParams({ service: 'agent-worker', log: environment.log, secrets: secretsOf(environment) }),
+          createLoggerParams({ service: 'agent-worker', log: environment.log, secrets: listSecrets(environment) }),
         ),
         MetricsModule.forRoot({ service: 'agent-worker' }),
         HealthModule.forRootAsync({
@@ -37,9 +37,4 @@ export class AgentWorkerModule {
       exports: [AgentWorkerEnvironment, CREATE_PLANNING],
     };
   }
-}
-
-/** A secret key is redacted with and without its `0x`. */
-function secretsOf(environment: AgentWorkerEnvironment): string[] {
-  return listSecrets(environment).map((secret) => secret.replace(/^0x/, ''));
 }

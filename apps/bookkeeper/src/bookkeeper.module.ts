@@ -20,7 +20,7 @@ export class BookkeeperModule {
       global: true,
       imports: [
         LoggerModule.forRoot(
-          createLoggerParams({ service: 'bookkeeper', log: environment.log, secrets: secretsOf(environment) }),
+          createLoggerParams({ service: 'bookkeeper', log: environment.log, secrets: listSecrets(environment) }),
         ),
         MetricsModule.forRoot({ service: 'bookkeeper' }),
         HealthModule.forRootAsync({
@@ -41,9 +41,4 @@ export class BookkeeperModule {
       exports: [BookkeeperEnvironment],
     };
   }
-}
-
-/** A secret key is redacted with and without its `0x`. */
-function secretsOf(environment: BookkeeperEnvironment): string[] {
-  return listSecrets(environment).map((secret) => secret.replace(/^0x/, ''));
 }

@@ -30,7 +30,8 @@ function listUrls(payments: Payments | null): string[] {
  * may be logged.
  */
 function secretsIn(value: string): string[] {
-  if (!value.includes('://')) return [value];
+  // A key is redacted with and without its `0x`.
+  if (!value.includes('://')) return [value.replace(/^0x/, '')];
   try {
     const { username, password, pathname, search, searchParams } = new URL(value.replace(FURTHER_HOSTS, ''));
     const keys = [username, ...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= 16);
