@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { DeposedError, SqlRefundBook, type BookWriter } from '@tollgate/book';
+import { chainsOf } from '@tollgate/config';
 import { pause } from '@tollgate/journal';
 import { Ledger, readBookedSinceMs } from '@tollgate/ledger';
 import {
@@ -73,7 +74,7 @@ export class BookRefunds {
 
   /** Advances all refunds that have not ended, until the signal is aborted. @throws DeposedError */
   run(writer: BookWriter, signal: AbortSignal): Promise<void> {
-    const chainIds = [...new Set(this.#options.map(({ chain }) => chain.chainId))];
+    const chainIds = chainsOf(this.#options).map(({ chainId }) => chainId);
     const refunds = this.of(writer);
     // Those of a chain on which nothing is sold any more wait with those of the first.
     const isOf = (chainId: number) => (refund: Refund) =>
