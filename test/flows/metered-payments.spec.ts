@@ -128,7 +128,7 @@ describe('a metered route', () => {
   it.each([
     ['0', 200, 0n, ''],
     ['0.01', 200, 10_000n, ''],
-    ['0.010001', 502, 0n, 'charged 0.010001, which exceeds the agreed maximum of 0.01'],
+    ['0.010001', 502, 0n, 'charged 0.010001, which is 0.010001 USDC and exceeds the agreed maximum of 0.01 USDC'],
     ['a little', 502, 0n, 'a little'],
   ])('charged %s answers %i and moves %i', async (said, status, expected, reason) => {
     charge = said;

@@ -7,6 +7,8 @@ export { openWhenUp } from './open-when-up.js';
 export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './process.environment.js';
 export { PaymentEnvironment, type PaymentPolicy } from './payment.environment.js';
 export { toBaseUnits, type TokenUnit } from './payments/base-units.js';
+export { nameInFile, nameOption, type OptionNames, VARIABLE_NAMES } from './payments/option-names.js';
+export { chainsOf } from './payments/payments.js';
 export { listOptions, listOptionsInLowerCase } from './payments/list-options.js';
 export { OwnChainEnvironment, PaymentsFileEnvironment } from './payments/payments-file.environment.js';
 export type { PaymentChain, PaymentOption, Payments } from './payments/payments.js';

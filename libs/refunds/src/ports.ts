@@ -136,6 +136,8 @@ export interface RefundSettings {
   readonly approvalAbove: bigint | null;
   /** After how many blocks a transaction is final. */
   readonly confirmations: number;
+  /** How messages name what the seller wrote of it. */
+  readonly names: { readonly token: string; readonly payTo: string; readonly decimals: string };
   /** The name that the wallet of refunds on this chain should have. */
   readonly walletName: string;
 }

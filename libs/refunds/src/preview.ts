@@ -99,7 +99,7 @@ const SEARCHES = {
 /** Says what a refund would do, from the book and from the chain. Nothing is written. Null: the book has no such payment. */
 export async function previewRefund(ports: RefundPorts, name: string): Promise<RefundPreview | null> {
   const { chain, book, settings } = ports;
-  const { asset, recipients, decimals } = settings;
+  const { asset, recipients, decimals, names } = settings;
   const payment = await book.findPayment(name);
   const id = readPaymentName(name);
   if (payment === null || id === null) return null;
@@ -130,8 +130,8 @@ export async function previewRefund(ports: RefundPorts, name: string): Promise<R
     ['book_incomplete', times.completeFromMs === null, 'No process reports to the book: set BOOK=on.'],
     ['withdrawn', isWithdrawn, explainWithdrawn(payment)],
     ['not_arrived', arrived === 0n, 'The book does not know that money arrived for this payment.'],
-    ['other_asset', payment.asset !== asset, 'Only payments in ASSET_ADDRESS are refunded.'],
-    ['other_recipient', payment.recipient !== payTo, 'Only payments to PAY_TO are refunded.'],
+    ['other_asset', payment.asset !== asset, `Its token is none that is sold in: ${names.token} is another one.`],
+    ['other_recipient', payment.recipient !== payTo, `It went to no account of ${names.payTo}.`],
     ...(searched.outcome === 'none' ? [notFound(searched)] : []),
     ['amount_differs', payer !== null && payer.amount !== arrived, 'The chain shows another amount than the book.'],
     ['answered', boughtAnswer, NOT_MEANT],
@@ -167,10 +167,11 @@ export async function previewRefund(ports: RefundPorts, name: string): Promise<R
 }
 
 /** Why the limits of refunds, which are whole units, do not hold; null: they do. */
-export async function findOtherDecimals({ chain, settings: { asset, decimals } }: RefundPorts): Promise<string | null> {
+export async function findOtherDecimals({ chain, settings }: RefundPorts): Promise<string | null> {
+  const { asset, decimals, names } = settings;
   const reported = await chain.readDecimals(asset);
   if (reported === null || reported === BigInt(decimals)) return null;
-  return `ASSET_DECIMALS is ${decimals}, but the token has ${reported}: the limits of refunds would not hold.`;
+  return `${names.decimals} is ${decimals}, but the token has ${reported}: the limits of refunds would not hold.`;
 }
 
 /** What refunds of any payment have taken of the transfers, or may still take: base units. */

@@ -78,6 +78,24 @@ describe('refunds of a seller that is paid in several tokens', () => {
     ]);
   });
 
+  it('say what the seller wrote of the option that they are no payment of', async () => {
+    const names = { token: 'accepts.usdc.token', payTo: 'accepts.usdc.payTo', decimals: 'accepts.usdc.decimals' };
+    const world = new RefundWorld({ names });
+    const obstaclesOf = async (change: object): Promise<string[]> => {
+      const payment = world.payRefused();
+      Object.assign(world.book.paymentOf(payment), change);
+      return (await world.refunds.preview(payment)).obstacles.map(({ detail }) => detail);
+    };
+    expect(await obstaclesOf({ asset: OTHER })).toContain(
+      'Its token is none that is sold in: accepts.usdc.token is another one.',
+    );
+    expect(await obstaclesOf({ recipient: OTHER })).toContain('It went to no account of accepts.usdc.payTo.');
+    world.chain.decimals = 18n;
+    expect(await obstaclesOf({})).toEqual([
+      expect.stringMatching(/^accepts\.usdc\.decimals is 6, but the token has 18/),
+    ]);
+  });
+
   it('are of payments to each account that the token is paid to, and of no other', async () => {
     const world = new RefundWorld({ recipients: [SHOP, SECOND_SHOP] });
     const payTo = (recipient: typeof SHOP): string => {

@@ -35,6 +35,7 @@ export const CHAIN_ID = 1328;
 /** Base units that a payment brings, unless it is said otherwise. */
 export const PRICE = 10_000n;
 export const NO_CAPS: RefundCaps = { each: null, perPayerAndDay: null, perKeyAndDay: null, perDay: null };
+const NAMES = { token: 'ASSET_ADDRESS', payTo: 'PAY_TO', decimals: 'ASSET_DECIMALS' };
 const START_MS = Date.UTC(2026, 10, 25, 10);
 
 export const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`;
@@ -169,7 +170,15 @@ export class RefundWorld {
       outbox: { waitUntilRead: async () => this.readOutbox() },
       readBookedSinceMs: async () => ledger.bookedSinceMs,
       findWallet: async () => journal.wallet && { name: 'refunds', lane: journal.wallet },
-      settings: { asset: ASSET, recipients: [SHOP], decimals: 6, walletName: 'refunds', ...defaults, ...settings },
+      settings: {
+        asset: ASSET,
+        recipients: [SHOP],
+        decimals: 6,
+        walletName: 'refunds',
+        names: NAMES,
+        ...defaults,
+        ...settings,
+      },
     };
     this.refunds = new Refunds(this.ports, [this.ports]);
   }

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { DeposedError, SqlRefundBook, type BookWriter } from '@tollgate/book';
+import { chainsOf, nameOption } from '@tollgate/config';
 import { pause } from '@tollgate/journal';
 import { Ledger, readBookedSinceMs } from '@tollgate/ledger';
 import {
@@ -36,7 +37,7 @@ export class BookRefunds {
     @Inject(OutboxDrain) outbox: OutboxDrain,
     @Inject(Journals) { journal, directory }: Journals,
   ) {
-    const { redis: settings, refunds, chains } = environment;
+    const { redis: settings, refunds, chains, payment } = environment;
     const { durability, bookOutboxLimit: outboxLimit } = settings;
     const chainIds = chains.map(({ id }) => id);
     const ledger = new Ledger({ redis, chainIds, durability, book: { outboxLimit } });
@@ -54,6 +55,7 @@ export class BookRefunds {
           recipients: own.map(({ recipient }) => recipient),
           caps: refunds.caps(option),
           approvalAbove: refunds.approvalAbove(option),
+          names: nameOption(payment.payments, option),
           confirmations: environment.finalAfter(chain),
           // The short name where no other chain can have it.
           walletName: names.at(chains.length === 1 ? -1 : 0) ?? '',
@@ -73,7 +75,7 @@ export class BookRefunds {
 
   /** Advances all refunds that have not ended, until the signal is aborted. @throws DeposedError */
   run(writer: BookWriter, signal: AbortSignal): Promise<void> {
-    const chainIds = [...new Set(this.#options.map(({ chain }) => chain.chainId))];
+    const chainIds = chainsOf(this.#options).map(({ chainId }) => chainId);
     const refunds = this.of(writer);
     // Those of a chain on which nothing is sold any more wait with those of the first.
     const isOf = (chainId: number) => (refund: Refund) =>

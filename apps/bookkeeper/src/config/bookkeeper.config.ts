@@ -1,5 +1,6 @@
 import type { AcceptedToken } from '@tollgate/book';
 import {
+  chainsOf,
   CryptoEnvironment,
   ExplorerEnvironment,
   IsIntIn,
@@ -116,7 +117,7 @@ export class BookkeeperEnvironment implements ChecksTogether {
 
   /** In the order of their first options. */
   get chains(): readonly PaymentChain[] {
-    return [...new Set(this.options.map(({ chain }) => chain))];
+    return chainsOf(this.options);
   }
 
   /** What is compared with the chains, and what the book takes an event to mean that does not say it. */

@@ -1,4 +1,5 @@
 import {
+  chainsOf,
   AcceptanceEnvironment,
   CryptoEnvironment,
   ExplorerEnvironment,
@@ -109,7 +110,7 @@ export class GatewayEnvironment implements ChecksTogether {
     if (challenge.challengeForm === 'v1-clients') {
       if (server.publicUrl === undefined)
         yield 'CHALLENGE_FORM=v1-clients needs PUBLIC_URL: x402 v1 clients only accept a URL as the resource.';
-      for (const chainId of new Set(this.options.map(({ chain }) => chain.id)))
+      for (const { id: chainId } of chainsOf(this.options))
         if (v1NetworkOf(chainId) === null)
           yield `CHALLENGE_FORM=v1-clients: x402 v1 clients have no name for chain ${chainId}.`;
     }

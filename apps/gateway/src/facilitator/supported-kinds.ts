@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { chainsOf } from '@tollgate/config';
 import { mayAccept, type ApiKey } from '@tollgate/http';
 import { Journal, LaneDirectory, type ListedLane, RELAYER_FLEET } from '@tollgate/journal';
 import { caip2Of, v1NetworkOf, type SupportedKind, type SupportedResponse } from '@tollgate/protocol';
@@ -18,12 +19,11 @@ export class SupportedKinds {
 
   constructor(@Inject(PaywallConnections) { redis, ledger, options }: PaywallConnections) {
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });
-    const settling = options.list.filter(({ option }) => option.chain.settles);
-    const chainIds = new Set(settling.map(({ option }) => option.chain.id));
-    this.#relayers = [...chainIds].map((chainId) => ({
-      chainId,
-      names: settling.filter(({ option }) => option.chain.id === chainId).flatMap(({ option }) => namesOf(option)),
-      lanes: new LaneDirectory({ journal, chainId, nowMs: () => ledger.nowMs() }),
+    const settling = options.list.map(({ option }) => option).filter(({ chain }) => chain.settles);
+    this.#relayers = chainsOf(settling).map((chain) => ({
+      chainId: chain.id,
+      names: settling.filter((option) => option.chain === chain).flatMap(namesOf),
+      lanes: new LaneDirectory({ journal, chainId: chain.id, nowMs: () => ledger.nowMs() }),
     }));
   }
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { REDIS_LOGGER } from '@tollgate/common';
+import { chainsOf } from '@tollgate/config';
 import { Ledger } from '@tollgate/ledger';
 import { lowerHex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient, StoreError, StoreUnavailableError, withTimeout } from '@tollgate/redis';
@@ -44,7 +45,7 @@ export class PaywallConnections implements OnApplicationShutdown {
     const redis = connectRedis({ url: urls.redisUrl, role: 'gateway-ledger', logger: REDIS_LOGGER });
     const ledger = new Ledger({
       redis,
-      chainIds: [...new Set(options.map(({ chain }) => chain.id))],
+      chainIds: chainsOf(options).map(({ id }) => id),
       answerStoreBytes: answers.answerStoreBytes,
       durability: urls.durability,
       book: urls.reportsTo,

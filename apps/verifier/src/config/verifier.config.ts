@@ -1,4 +1,6 @@
 import {
+  nameOption,
+  type OptionNames,
   CryptoEnvironment,
   IsIntIn,
   listOptionsInLowerCase,
@@ -17,7 +19,6 @@ import {
 import { lowerHex } from '@tollgate/protocol';
 import { IsNotEmpty } from 'class-validator';
 
-import { nameInFile, type OptionNames, VARIABLE_NAMES } from './option-names.js';
 import { ContractWalletsEnvironment, DeploymentsEnvironment, RulesEnvironment } from './rules.environment.js';
 import { SettlementEnvironment } from './settlement.environment.js';
 
@@ -86,8 +87,7 @@ export class VerifierEnvironment implements ChecksTogether {
     return (this.#options ??= listOptionsInLowerCase({ payment, acceptance, rpc }));
   }
 
-  readonly nameOption = (option: PaymentOption): OptionNames =>
-    this.payment.payments === null ? VARIABLE_NAMES : nameInFile(option);
+  readonly nameOption = (option: PaymentOption): OptionNames => nameOption(this.payment.payments, option);
 
   problemsTogether(): string[] {
     return [...this.#problemsOfRelayers(), ...this.#problemsOfBudgets()];

@@ -16,7 +16,7 @@ export interface AskedOptionsParts {
 }
 
 /** What a question is about: an option that is judged here, or why it is not judged, and its option where it is known. */
-export type Asked =
+type Asked =
   | { readonly option: PaymentOption; readonly fault: null }
   | { readonly option: PaymentOption | null; readonly fault: NotTaken };
 

@@ -1,10 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { ChainUnavailableError, type StatedDomain } from '@tollgate/chain';
-import type { PaymentOption } from '@tollgate/config';
+import { nameInFile, type PaymentOption } from '@tollgate/config';
 import { hashTokenDomain, type Hex } from '@tollgate/protocol';
 import { AcceptedAssets } from '@tollgate/verification';
 
-import { nameInFile } from '../config/option-names.js';
 import { TokenComparison } from './token-comparison.js';
 
 const CHAIN_ID = 1328;

@@ -1,11 +1,10 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type ChainReader, ChainUnavailableError } from '@tollgate/chain';
-import type { PaymentOption } from '@tollgate/config';
+import { VARIABLE_NAMES, type OptionNames, type PaymentOption } from '@tollgate/config';
 import type { Hex } from '@tollgate/protocol';
 import { ASSET_DECIMALS_DIFFER, type OptionUnready } from '@tollgate/transport';
 import type { AcceptedAssets, MisnamedToken } from '@tollgate/verification';
 
-import { type OptionNames, VARIABLE_NAMES } from '../config/option-names.js';
 import { optionLabelOf } from '../metrics/verifier-metrics.js';
 
 export interface TokenComparisonOptions {

@@ -135,6 +135,7 @@ describe('the tables of refunds', () => {
       approvalAbove: null,
       confirmations: 1,
       walletName: 'refunds',
+      names: { token: 'ASSET_ADDRESS', payTo: 'PAY_TO', decimals: 'ASSET_DECIMALS' },
     };
     const asked = await Promise.allSettled(
       Array.from({ length: 10 }, async () => {

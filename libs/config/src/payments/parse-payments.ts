@@ -5,7 +5,7 @@ import { expandVariables, VariableError } from '../files/expand-variables.js';
 import { hintAt, parseEntry, reportUnknownKeys, type ParsedEntry } from '../files/parse-entry.js';
 import { describeProblems, parseYaml, type FileProblem, type Place } from '../files/parse-yaml.js';
 import { ChainEntry, OptionEntry } from './payments-entries.js';
-import { DEFAULT_COIN, type PaymentChain, type PaymentOption, type Payments } from './payments.js';
+import { chainsOf, DEFAULT_COIN, type PaymentChain, type PaymentOption, type Payments } from './payments.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -24,7 +24,7 @@ export function parsePayments(text: string, env: Env): Payments {
   reportEqualOptions(options, problems);
   reportTokensAsRecipients(options, problems);
   if (problems.length > 0) throw new ConfigurationError(describeProblems(yaml, problems));
-  return { chains: [...new Set(options.map(({ chain }) => chain))], options };
+  return { chains: chainsOf(options), options };
 }
 
 type Section = Readonly<Record<string, unknown>>;

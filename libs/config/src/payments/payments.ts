@@ -56,5 +56,10 @@ export interface Payments {
   readonly options: readonly PaymentOption[];
 }
 
+/** The chains of options, each once, in the order of their first options. */
+export function chainsOf<Chain>(options: readonly { readonly chain: Chain }[]): Chain[] {
+  return [...new Set(options.map(({ chain }) => chain))];
+}
+
 /** The native coin of a chain of which nothing else is known. */
 export const DEFAULT_COIN = 'ETH';

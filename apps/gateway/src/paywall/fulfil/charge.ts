@@ -1,11 +1,11 @@
-import { toBaseUnits, type TokenUnit } from '@tollgate/config';
+import { toBaseUnits, type PaymentOption, type TokenUnit } from '@tollgate/config';
 import { formatTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import { UpstreamError } from '../route/paid-route.js';
 
 interface MeteredTerms {
   readonly maximumBaseUnits: bigint;
-  readonly option: TokenUnit;
+  readonly option: TokenUnit & Pick<PaymentOption, 'symbol'>;
   /** The resource does not know in which of them it is paid. */
   readonly hasSeveralOptions: boolean;
 }
@@ -19,10 +19,11 @@ export function parseCharge(text: string | undefined, { maximumBaseUnits, ...ter
   if (text === undefined) return maximumBaseUnits;
   const charge = readAmount(text, terms);
   if (charge <= maximumBaseUnits) return charge;
-  const maximum = formatTokenAmount(maximumBaseUnits, terms.option.decimals);
+  const { decimals, symbol } = terms.option;
+  const [charged, maximum] = [charge, maximumBaseUnits].map((amount) => formatTokenAmount(amount, decimals));
   throw new UpstreamError(
     'mischarged',
-    `The resource charged ${text.trim()}, which exceeds the agreed maximum of ${maximum}.`,
+    `The resource charged ${text.trim()}, which is ${charged} ${symbol} and exceeds the agreed maximum of ${maximum} ${symbol}.`,
   );
 }
 

@@ -1,3 +1,5 @@
+import { chainsOf } from '@tollgate/config';
+
 import type { GatewayEnvironment } from '../../config/gateway.config.js';
 import type { OfferableOption } from '../../options/judged-options.js';
 import { acceptsOption } from '../route/options-of-route.js';
@@ -75,7 +77,7 @@ export class PaidEndpoint {
 
   /** The chains of its options. */
   get chainIds(): number[] {
-    return [...new Set(this.options.map(({ judged }) => judged.option.chain.id))];
+    return chainsOf(this.options.map(({ judged }) => judged.option)).map(({ id }) => id);
   }
 
   #createTemplate(options: readonly OfferedFacts[]): OfferTemplate {
