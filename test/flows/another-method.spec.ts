@@ -81,7 +81,7 @@ accepts:
       ...{ RECONCILE_CONFIRMATIONS: '1', RECONCILE_GRACE_SECONDS: '0', RECONCILE_INTERVAL_MS: '50' },
     });
     await fixture.startWorker();
-  }, 120_000);
+  });
 
   const payer = () => fixture.chain.accounts[0]!;
   const readHead = async () => Number(await callRpc(fixture.chain.rpcUrl, 'eth_blockNumber', []));

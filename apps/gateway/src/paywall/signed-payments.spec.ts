@@ -6,9 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { VerifySignedPaymentRequest } from '@tollgate/transport';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
+import { describePurchases, type PurchaseWay } from '../../test/describe-purchases.js';
 import {
   createMppPayment,
   createPayment,
+  createPermit,
+  payloadOf,
   presentMpp,
   presentV1,
   presentV2,
@@ -16,7 +19,7 @@ import {
   readHeader,
 } from '../../test/present-payments.js';
 import { answerJson, ASSET, createRoute, PAY_TO, startGateway, type RunningGateway } from '../../test/start-gateway.js';
-import { startRelay, type Relay } from '../../test/start-relay.js';
+import { createHash, startRelay, type Relay } from '../../test/start-relay.js';
 import type { ProducedAnswer, ResourceRequest } from './route/paid-route.js';
 
 let redis: BorrowedRedis;
@@ -64,38 +67,68 @@ beforeEach(() => {
 const url = (path: string) => gateway.url + path;
 const get = (path: string, headers: Record<string, string>) => fetch(url(path), { headers });
 
-describe('a signed payment', () => {
-  it('by x402 v1 is settled once its response is ready, which has the receipt', async () => {
-    const payment = createPayment();
-    const { from: payer, nonce } = payment.authorization;
-    const response = await get('/api/weather', presentV1(payment));
-    expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ sold: '/api/weather', payment: { isValid: true } });
-    expect(settledBefore).toEqual([0]);
-    expect(relay.asked).toMatchObject([
-      {
-        amountBaseUnits: '1000',
-        payment: { authorization: { nonce } },
-        terms: {
-          chainId: 1328,
-          asset: ASSET.toLowerCase(),
-          assetName: 'USDC',
-          assetVersion: '2',
-          payTo: PAY_TO.toLowerCase(),
-          priceBaseUnits: '1000',
-        },
+const V2_RECEIPT: PurchaseWay['receipt'] = {
+  header: 'payment-response',
+  create: ({ transaction, payer }) => ({ success: true, transaction, network: 'eip155:1328', payer }),
+};
+const WAYS: Omit<PurchaseWay, 'charge'>[] = [
+  {
+    name: 'an authorization in x402 v1',
+    present: () => {
+      const payment = createPayment();
+      return { payment, headers: { ...presentV1(payment), 'Idempotency-Key': createHash() } };
+    },
+    receipt: {
+      header: 'x-payment-response',
+      create: ({ transaction, payer }) => ({ success: true, transaction, network: 'chain-testnet', payer }),
+    },
+  },
+  {
+    name: 'an authorization in x402 v2',
+    present: (challenge) => {
+      const payment = createPayment();
+      return { payment, headers: presentV2(challenge, payment) };
+    },
+    receipt: V2_RECEIPT,
+  },
+  {
+    name: 'a permit in x402 v2',
+    present: (challenge) => {
+      const payment = createPermit(PAY_TO, { scheme: 'exact' });
+      return { payment, headers: presentV2(challenge, payloadOf(payment)) };
+    },
+    receipt: V2_RECEIPT,
+  },
+  {
+    name: 'an authorization in MPP',
+    present: (challenge) => {
+      const payment = createMppPayment(challenge);
+      return { payment, headers: presentMpp(challenge, payment) };
+    },
+    receipt: {
+      header: 'payment-receipt',
+      create: ({ transaction: reference, challenge: { reference: challengeId } }) => {
+        const timestamp = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+        return { method: 'evm', reference, status: 'success', timestamp, challengeId, chainId: 1328 };
       },
-    ]);
-    expect(readHeader(response, 'x-payment-response')).toEqual({
-      success: true,
-      transaction: relay.moved.get(nonce),
-      network: 'chain-testnet',
-      payer,
-    });
-    expect(response.headers.get('payment-response')).toBeNull();
-    expect(response.headers.get('cache-control')).toBe('private');
-  });
+    },
+  },
+];
 
+for (const way of WAYS) {
+  describePurchases(
+    { ...way, charge: '1000' },
+    {
+      relay: () => relay,
+      url,
+      made: () => made,
+      settledBefore: () => settledBefore,
+      setFailing: (isFailing) => (produce = () => answerJson({ ok: !isFailing }, isFailing ? 500 : 200)),
+    },
+  );
+}
+
+describe('a signed payment', () => {
   it.each([
     ['the time limit and the settlement are over', '/slow', 45_000],
     ['it is settled, on a route that settles first', '/first', undefined],
@@ -110,43 +143,6 @@ describe('a signed payment', () => {
     expect([response.status, response.headers.get('x-payment-failure')]).toEqual([402, 'authorization_expired']);
     expect(asked.map((question) => question.validForMs)).toEqual([validForMs]);
     expect(made).toEqual([]);
-  });
-
-  it('by x402 v2 gets an x402 v2 receipt, also on a repeat', async () => {
-    const payment = createPayment();
-    const { from: payer, nonce } = payment.authorization;
-    const headers = presentV2(await readChallenge(url('/api/weather')), payment);
-    const [first, again] = [await get('/api/weather', headers), await get('/api/weather', headers)];
-    for (const response of [first, again]) {
-      expect(response.status).toBe(200);
-      expect(await response.json()).toMatchObject({ sold: '/api/weather' });
-      expect(readHeader(response, 'payment-response')).toEqual({
-        success: true,
-        transaction: relay.moved.get(nonce),
-        network: 'eip155:1328',
-        payer,
-      });
-    }
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect([made.length, relay.asked.length]).toEqual([1, 1]);
-  });
-
-  it('by MPP gets a receipt, and the same one on a repeat', async () => {
-    const challenge = await readChallenge(url('/api/weather'));
-    const payment = createMppPayment(challenge);
-    const headers = presentMpp(challenge, payment);
-    const [first, again] = [await get('/api/weather', headers), await get('/api/weather', headers)];
-    expect([first.status, again.status]).toEqual([200, 200]);
-    expect(readHeader(first, 'payment-receipt')).toEqual({
-      method: 'evm',
-      reference: relay.moved.get(payment.authorization.nonce),
-      status: 'success',
-      timestamp: expect.stringMatching(/^\d{4}-.*Z$/) as string,
-      challengeId: challenge.reference,
-      chainId: 1328,
-    });
-    expect(again.headers.get('payment-receipt')).toBe(first.headers.get('payment-receipt'));
-    expect(made).toHaveLength(1);
   });
 
   it('is not forwarded to the upstream, unlike other credentials', async () => {
@@ -184,16 +180,6 @@ describe('a signed payment', () => {
       const { statusCode, headers } = await getRaw('/api/weather', [['Authorization', 'Bearer x'], line]);
       expect([statusCode, headers['x-payment-failure']]).toEqual([402, undefined]);
     }
-  });
-
-  it('that was settled by another process is not settled again', async () => {
-    const payment = createPayment();
-    const txHash = `0x${'ab'.repeat(32)}` as const;
-    relay.moved.set(payment.authorization.nonce, txHash);
-    const response = await get('/api/weather', presentV1(payment));
-    expect(await response.json()).toMatchObject({ payment: { isValid: true, txHash } });
-    expect(readHeader(response, 'x-payment-response')).toMatchObject({ success: true, transaction: txHash });
-    expect(relay.asked).toEqual([]);
   });
 
   it('gets no second response, unless its repeat has the same key', async () => {
@@ -270,15 +256,6 @@ describe('a signed payment', () => {
     await changed.stop();
   });
 
-  it('buys one response, however often it is presented concurrently', async () => {
-    const headers = presentV1(createPayment());
-    const responses = await Promise.all(Array.from({ length: 20 }, () => get('/api/weather', headers)));
-    const statuses = responses.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect(statuses.every((status) => [200, 402, 409].includes(status))).toBe(true);
-    expect([made.length, relay.asked.length]).toEqual([1, 1]);
-  });
-
   it('that bought one resource buys no other', async () => {
     const challenge = await readChallenge(url('/api/weather'));
     const payment = createPayment();
@@ -309,18 +286,6 @@ describe('a settlement', () => {
 });
 
 describe('a resource that fails', () => {
-  it('costs nothing, and the same payment buys a response later', async () => {
-    produce = () => answerJson({ error: 'no' }, 500);
-    const headers = presentV2(await readChallenge(url('/api/weather')), createPayment());
-    const failed = await get('/api/weather', headers);
-    expect([failed.status, failed.headers.get('x-payment-released')]).toEqual([500, 'true']);
-    expect(failed.headers.get('payment-response')).toBeNull();
-    expect(relay.asked).toEqual([]);
-    produce = () => answerJson({ ok: true });
-    expect((await get('/api/weather', headers)).status).toBe(200);
-    expect(new Set(made.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
-  });
-
   it('on a route that settles first is requested again for the settled payment', async () => {
     produce = () => answerJson({ error: 'no' }, 500);
     const payment = createPayment();
@@ -369,48 +334,11 @@ describe('a settlement', () => {
     expect(made).toEqual([]);
   });
 
-  it.each([
-    ['is pending', 'settlement_pending', { outcome: 'pending', txHash: null }],
-    ['cannot begin', 'verification_unavailable', { outcome: 'unavailable', reason: 'no_relayer' }],
-  ] as const)(
-    'that %s does not ask for a second payment, and the same one gets the response',
-    async (_case, code, result) => {
-      const payment = createPayment();
-      const headers = presentV2(await readChallenge(url('/api/weather')), payment);
-      relay.settlements.set(payment.authorization.nonce, () => result);
-      const response = await get('/api/weather', headers);
-      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
-      expect(await response.json()).toMatchObject({ code });
-      relay.settlements.clear();
-      const later = await get('/api/weather', headers);
-      expect([later.status, later.headers.get('x-payment-released')]).toEqual([200, null]);
-      expect(new Set(made.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
-    },
-  );
-
   it('without a reply counts as pending', async () => {
     const payment = createPayment();
     relay.settlements.set(payment.authorization.nonce, () => new Promise(() => undefined));
     const response = await fetch(`${hasty.url}/api/weather`, { headers: presentV1(payment) });
     expect([response.status, await response.json()]).toMatchObject([503, { code: 'settlement_pending' }]);
-  });
-
-  it('keeps its payment claimed as long as it takes', async () => {
-    const payment = createPayment();
-    let settle = (): void => undefined;
-    const asked = new Promise<void>((resolve) => {
-      relay.settlements.set(payment.authorization.nonce, async (request) => {
-        resolve();
-        await new Promise<void>((done) => (settle = done));
-        return relay.settle(request);
-      });
-    });
-    const headers = presentV1(payment);
-    const first = get('/api/weather', headers);
-    await asked;
-    expect((await get('/api/weather', headers)).status).toBe(409);
-    settle();
-    expect((await first).status).toBe(200);
   });
 });
 

@@ -10,6 +10,7 @@ import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../../../test/harness/retry.js';
 import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
+import { describePurchases } from '../../../test/describe-purchases.js';
 import {
   createPayment,
   createPermit,
@@ -40,6 +41,7 @@ let client: Redis;
 let journal: Journal;
 let lease: NonNullable<Awaited<ReturnType<Journal['takeLease']>>>;
 let made: ResourceRequest[];
+let settledBefore: number[];
 let charge: string | undefined;
 let answer: () => ProducedAnswer;
 
@@ -49,6 +51,7 @@ async function takeLease(): Promise<void> {
 
 const produce = (request: ResourceRequest): ProducedAnswer => {
   made.push(request);
+  settledBefore.push(relay.asked.length);
   return { ...answer(), ...(charge === undefined ? {} : { charge }) };
 };
 
@@ -88,7 +91,7 @@ afterAll(async () => {
   await redis.stop();
 });
 beforeEach(() => {
-  made = [];
+  [made, settledBefore] = [[], []];
   charge = undefined;
   answer = () => answerJson({ sold: true });
   relay.asked.length = 0;
@@ -166,24 +169,31 @@ describe('the challenge of a metered route', () => {
 });
 
 describe('a metered payment', () => {
-  it('is settled for the charge of the response, which its receipt states, also on a repeat', async () => {
-    charge = '0.0003';
-    const { permit, headers } = await sign();
-    const { from: payer, nonce } = permit.permit2Authorization;
-    const [first, again] = [await get(headers), await get(headers)];
-    for (const response of [first, again]) {
-      expect([response.status, await response.json()]).toEqual([200, { sold: true }]);
-      expect(readHeader(response, 'payment-response')).toEqual({
-        success: true,
-        transaction: relay.moved.get(nonce),
-        network: 'eip155:1328',
-        payer,
-        amount: '300',
-      });
-    }
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect([made.length, amounts()]).toEqual([1, ['300']]);
-    expect(relay.asked[0]?.terms.priceBaseUnits).toBe('1000');
+  describe('of a resource that charges less', () => {
+    beforeEach(() => void (charge = '0.0003'));
+    describePurchases(
+      {
+        name: 'a permit of a maximum',
+        present: (challenge) => {
+          const payment = createPermit(RELAYER);
+          return { payment, headers: presentMetered(challenge, payment) };
+        },
+        charge: '300',
+        receipt: {
+          header: 'payment-response',
+          create: ({ transaction, payer }) => {
+            return { success: true, transaction, network: 'eip155:1328', payer, amount: '300' };
+          },
+        },
+      },
+      {
+        relay: () => relay,
+        url,
+        made: () => made,
+        settledBefore: () => settledBefore,
+        setFailing: (isFailing) => (answer = () => answerJson({ ok: !isFailing }, isFailing ? 500 : 200)),
+      },
+    );
   });
 
   it.each([
@@ -227,15 +237,6 @@ describe('a metered payment', () => {
       expect(amounts()).toEqual(['100']);
     },
   );
-
-  it('costs nothing if the resource fails, whatever it charges', async () => {
-    charge = '0.0003';
-    answer = () => answerJson({ error: 'no' }, 500);
-    const { headers } = await sign();
-    const response = await get(headers);
-    expect([response.status, response.headers.get('x-payment-released')]).toEqual([500, 'true']);
-    expect(amounts()).toEqual([]);
-  });
 
   // Prevents: a repeat after a settlement with unknown result settles another amount than the first attempt.
   it('is settled for the same amount when its settlement is repeated', async () => {
@@ -340,16 +341,6 @@ describe('a metered payment', () => {
     const response = await get(headers);
     expect(readHeader(response, 'payment-response')).toMatchObject({ transaction: txHash, payer, amount: '300' });
     expect(amounts()).toEqual([]);
-  });
-
-  it('buys one response, however often it is presented concurrently', async () => {
-    charge = '0.0003';
-    const { headers } = await sign();
-    const responses = await Promise.all(Array.from({ length: 20 }, () => get(headers)));
-    expect(
-      responses.filter(({ status, headers: told }) => status === 200 && !told.has('idempotent-replayed')),
-    ).toHaveLength(1);
-    expect([made.length, amounts()]).toEqual([1, ['300']]);
   });
 
   it('is refused with the reason if Permit2 lacks the allowance', async () => {
