@@ -1,6 +1,5 @@
 // Writes the ACL file of a Redis or Valkey from the rules beside this file, with a random password for each user.
-//   create-users.mjs ACLFILE FOLDER URL [CHAIN_ID…]
-// For each chain id there is also a user such as verifier-8453, whose queues and relayers are those of that chain alone.
+//   create-users.mjs ACLFILE FOLDER URL
 // FOLDER/<user>/password and FOLDER/<user>/url, for REDIS_URL_FILE, are the only places of a password; ACLFILE has its hash.
 // URL is that of the servers without a user: redis://redis:6379. Run again, it keeps the passwords, and writes the rules and
 // the URLs anew; servers take the rules at their start or by ACL LOAD. To change a password, remove the user's folder first.
@@ -22,20 +21,14 @@ const USERS = {
   sentinel: ['sentinel'],
 };
 
-const [aclFile, folder, url, ...chainIds] = process.argv.slice(2);
-const isRight = /^rediss?(\+\w+)?:\/\/[^@]+$/.test(url ?? '') && chainIds.every((id) => /^[1-9]\d*$/.test(id));
-if (!aclFile || !folder || !isRight) {
-  console.error('usage: create-users.mjs ACLFILE FOLDER URL [CHAIN_ID…], such as redis://redis:6379 8453 1329');
+const [aclFile, folder, url] = process.argv.slice(2);
+if (!aclFile || !folder || !/^rediss?(\+\w+)?:\/\/[^@]+$/.test(url ?? '')) {
+  console.error('usage: create-users.mjs ACLFILE FOLDER URL, such as redis://redis:6379');
   process.exit(2);
 }
-const ofChains = chainIds.map((id) => [
-  `verifier-${id}`,
-  USERS.verifier.map((name) => narrowRules(readRules(name), id)),
-]);
-const users = [...Object.entries(USERS).map(([user, files]) => [user, files.map(readRules)]), ...ofChains];
-const lines = users.map(([user, rules]) => {
+const lines = Object.entries(USERS).map(([user, files]) => {
   const hash = createHash('sha256').update(keepPassword(user)).digest('hex');
-  return [`user ${user} on #${hash} resetkeys resetchannels -@all`, ...rules].join(' ');
+  return [`user ${user} on #${hash} resetkeys resetchannels -@all`, ...files.map(readRules)].join(' ');
 });
 // Valid for no password at all: without a user of its own a connection may do nothing.
 writeFileSync(aclFile, `${['user default off', ...lines].join('\n')}\n`);
@@ -52,14 +45,6 @@ function writeUrl(file, text) {
   if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
   writeSecret(file, text);
   console.log(`${file}: written`);
-}
-
-/** Of the keys that name a chain, those of one chain. */
-function narrowRules(rules, chainId) {
-  return rules
-    .replaceAll(/\{(verify|settle)-\*\}/g, `{$1-${chainId}}`)
-    .replaceAll(/\{(burnt|wallet-code)-\*\}/g, `{$1-${chainId}:*}`)
-    .replaceAll('{[0-9]*:0x*}', `{${chainId}:0x*}`);
 }
 
 function readRules(name) {

@@ -47,9 +47,7 @@ export function findSettingProblems(manifests: readonly Manifest[]): string[] {
 /** Redis has rules for the user. */
 function findUserProblems(owner: string, { REDIS_URL: url = '' }: Record<string, string>): string[] {
   const user = /^[^/]*\/\/([^:@]+)/.exec(url)?.[1] ?? 'default';
-  return existsSync(join(ROOT, 'deploy/redis', `${user.replace(/^verifier-\d+$/, 'verifier')}.acl`))
-    ? []
-    : [`${owner}: deploy/redis has no user ${user}.`];
+  return existsSync(join(ROOT, 'deploy/redis', `${user}.acl`)) ? [] : [`${owner}: deploy/redis has no user ${user}.`];
 }
 
 type Settings = ReadonlyMap<string, { secret: boolean; required: boolean; example: string | undefined }>;

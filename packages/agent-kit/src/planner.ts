@@ -3,11 +3,10 @@ export { AgentKitError, type AgentKitErrorCode } from './types/agent-kit-error.j
 export type { AgentKitOptions } from './settings/agent-kit-options.js';
 export type { CalledStep, MinedCall } from './chain/read-outcome.js';
 export { OperationPlanner } from './plan/operation-planner.js';
-export type { OperationContext } from './operations/define/operation.js';
+export type { OperationContext, PaymentDraftContext } from './operations/define/operation.js';
 export { parsePaymentInput } from './operations/payment.js';
 export { askPrice, parseResourceUrl, type PriceQuestion } from './payments/ask-price.js';
 export { createPaymentStep, draftPayment, type PaymentDraft } from './operations/payment.js';
-export type { PaymentDraftContext } from './payments/further-chains.js';
 export { readFirstBytes } from './payments/read-answer.js';
 export type { DraftingOperation, PlannedOperation, PlanningOptions } from './plan/create-plan.js';
 export { createApprovalStep } from './tokens/create-steps.js';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 
 import { Redis } from 'ioredis';
 
-import { FIRST_CHAIN_ID } from '../../../tools/devnet/chain/two-chains.js';
 import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { repositoryRoot } from '../../../tools/devnet/processes/repository.js';
@@ -31,12 +30,11 @@ export interface RedisUsers {
   remove: () => void;
 }
 
-/** The users of deploy/redis for servers at this URL, with one for the verifiers of the first chain alone. */
+/** The users of deploy/redis for servers at this URL. */
 export function createRedisUsers(url: string): RedisUsers {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-users-'));
   const aclFile = join(folder, 'users.acl');
-  const script = join(repositoryRoot(), 'deploy/redis/create-users.mjs');
-  execFileSync(process.execPath, [script, aclFile, folder, url, String(FIRST_CHAIN_ID)]);
+  execFileSync(process.execPath, [join(repositoryRoot(), 'deploy/redis/create-users.mjs'), aclFile, folder, url]);
   return {
     aclFile,
     urlFileOf: (user) => join(folder, user, 'url'),

@@ -14,7 +14,6 @@ import { z } from 'zod';
 import { approveSpender } from '../payments/approval.js';
 import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
-import type { PaymentDraftContext } from '../payments/further-chains.js';
 import { createReads, listAssets, listPaying, listReasons, toProblem, type Reads } from '../payments/paying-chains.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { showRequest } from '../payments/priced-request.js';
@@ -26,7 +25,7 @@ import { AgentKitError } from '../types/agent-kit-error.js';
 import type { PlanDraft, Step, PricedRequest } from '../types/plan.js';
 import type { Token, TokenAmount } from '../types/token.js';
 import { quoteUntrusted } from '../types/untrusted-text.js';
-import { defineRead, defineWrite, parseInput, type OperationContext } from './define/operation.js';
+import { defineRead, defineWrite, parseInput, type PaymentDraftContext } from './define/operation.js';
 import { resourceInputSchema } from './define/resource-input.js';
 import { WRITE_OPERATIONS } from './define/write-operations.js';
 

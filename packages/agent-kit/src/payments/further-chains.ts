@@ -1,30 +1,7 @@
 import { caip2Of, v1NetworkOf } from '@tollgate/protocol';
 
-import type { OperationContext } from '../operations/define/operation.js';
-import type { ChainRegistry } from '../registry/registry.js';
+import type { PaymentDraftContext } from '../operations/define/operation.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import type { ListedToken } from '../types/token.js';
-
-/** What a payment is drafted with. */
-export type PaymentDraftContext = Pick<
-  OperationContext,
-  'account' | 'chainId' | 'client' | 'payments' | 'tokens' | 'elsewhere' | 'assertAllowed'
->;
-
-/** A further chain on which the account of a kit pays; its fields are those of the kit's own chain. */
-export interface FurtherChain {
-  rpcUrl: string;
-  otherRpcUrls?: readonly string[];
-  tokens?: readonly ListedToken[];
-  registry?: ChainRegistry;
-  explorerUrl?: string;
-}
-
-/** The account on the further chains that answer, and why the others are left out. */
-export interface FurtherChains {
-  contexts: readonly PaymentDraftContext[];
-  problems: readonly string[];
-}
 
 /** The chain's names in offers. */
 export function namesOf({ chainId, payments }: Pick<PaymentDraftContext, 'chainId' | 'payments'>): (string | null)[] {

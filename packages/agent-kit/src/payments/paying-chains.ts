@@ -9,12 +9,13 @@ import {
 import { PaymentError } from '@tollgate/protocol';
 
 import { explainFailure } from '../chain/explain-failure.js';
+import type { PaymentDraftContext } from '../operations/define/operation.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import { readPermitAllowance } from './approval.js';
-import { namesOf, type PaymentDraftContext } from './further-chains.js';
+import { namesOf } from './further-chains.js';
 import type { PaymentLimits } from './payment-limits.js';
 
-export type PayingContext = PaymentDraftContext & { payments: PaymentLimits };
+export type PaymentPlace = PaymentDraftContext & { payments: PaymentLimits };
 
 /**
  * The account on the chains that it pays on; only on the kit's own if all offers are for that.
@@ -23,7 +24,7 @@ export type PayingContext = PaymentDraftContext & { payments: PaymentLimits };
 export async function listPaying(
   context: PaymentDraftContext,
   { accepts }: Offers = { accepts: [] },
-): Promise<{ paying: [PayingContext, ...PayingContext[]]; problems: readonly string[] }> {
+): Promise<{ paying: [PaymentPlace, ...PaymentPlace[]]; problems: readonly string[] }> {
   const names = namesOf(context);
   const isOwn = isPaying(context) && accepts.every(({ network }) => names.includes(network));
   const { contexts, problems } = (!isOwn && (await context.elsewhere?.())) || { contexts: [], problems: [] };
@@ -33,18 +34,18 @@ export async function listPaying(
   throw new AgentKitError('PROTOCOL_UNAVAILABLE', [lack, ...problems].join(' '));
 }
 
-const isPaying = (context: PaymentDraftContext): context is PayingContext =>
+const isPaying = (context: PaymentDraftContext): context is PaymentPlace =>
   context.payments !== undefined && context.payments.tokens.length > 0;
 
 /** What is read of the account on a chain before an offer is chosen. */
 export interface Reads extends ReadWallet {
-  context: PayingContext;
+  context: PaymentPlace;
 }
 
-export const listAssets = ({ chainId, payments: { network, tokens } }: PayingContext): TrustedAsset[] =>
+export const listAssets = ({ chainId, payments: { network, tokens } }: PaymentPlace): TrustedAsset[] =>
   tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
 
-export function createReads(context: PayingContext): Reads {
+export function createReads(context: PaymentPlace): Reads {
   const { client, chainId, account } = context;
   const ask = async <Answer>(reading: Promise<Answer>): Promise<Answer> =>
     reading.catch((error: unknown) => {

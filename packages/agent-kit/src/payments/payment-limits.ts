@@ -5,13 +5,21 @@ import { isAddressEqual } from 'viem';
 
 import type { ChainRegistry } from '../registry/registry.js';
 import type { OwnHeaders } from '../types/plan.js';
-import type { Token } from '../types/token.js';
-import type { FurtherChain } from './further-chains.js';
+import type { ListedToken, Token } from '../types/token.js';
 
 /** The default maximum price of one answer: whole units of a token worth about a dollar. */
 const DEFAULT_MAX_PAYMENT = '0.01';
 
 export const PRICE_TIMEOUT_MS = 10_000;
+
+/** A further chain on which the account of a kit pays; its fields are those of the kit's own chain. */
+export interface FurtherChain {
+  rpcUrl: string;
+  otherRpcUrls?: readonly string[];
+  tokens?: readonly ListedToken[];
+  registry?: ChainRegistry;
+  explorerUrl?: string;
+}
 
 /** How a kit pays at servers that answer 402. */
 export interface PaymentSettings {

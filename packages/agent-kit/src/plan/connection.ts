@@ -2,8 +2,7 @@ import { createRpcTransport } from '@tollgate/client';
 import { joinTransports, POLLING, readFromBlock } from '@tollgate/client/internal';
 import { createPublicClient, HttpRequestError, type Address, type HttpTransport, type PublicClient } from 'viem';
 
-import type { OperationContext } from '../operations/define/operation.js';
-import type { FurtherChains } from '../payments/further-chains.js';
+import type { FurtherChains, OperationContext } from '../operations/define/operation.js';
 import { createPaymentLimits } from '../payments/payment-limits.js';
 import { assertPolicy } from '../policy/assert-policy.js';
 import { DailySpending, listSpending } from '../policy/spending.js';

@@ -4,8 +4,13 @@ import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
 
 import { explainFailure, retryNetwork } from '../chain/explain-failure.js';
 import { readFailure, type CalledStep, type MinedCall } from '../chain/read-outcome.js';
-import { parseInput, type Operation, type OperationContext } from '../operations/define/operation.js';
-import { assertOtherChain, type FurtherChains } from '../payments/further-chains.js';
+import {
+  parseInput,
+  type FurtherChains,
+  type Operation,
+  type OperationContext,
+} from '../operations/define/operation.js';
+import { assertOtherChain } from '../payments/further-chains.js';
 import { readTokenAmounts, type TokenLimit } from '../policy/token-limits.js';
 import { isOnChain } from '../registry/create-protocol-set.js';
 import {

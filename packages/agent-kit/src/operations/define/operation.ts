@@ -1,7 +1,6 @@
 import type { Address, PublicClient } from 'viem';
 import type { z } from 'zod';
 
-import type { FurtherChains } from '../../payments/further-chains.js';
 import type { PaymentLimits } from '../../payments/payment-limits.js';
 import type { ProtocolKind, ProtocolPlugin, ProtocolSet } from '../../protocols/protocol.js';
 import type { TokenResolver } from '../../tokens/resolve-token.js';
@@ -32,6 +31,18 @@ export interface OperationContext {
   elsewhere?: () => Promise<FurtherChains>;
   /** Asserts before a draft is chosen what is asserted of every plan. @throws AgentKitError `POLICY_VIOLATION` */
   assertAllowed?: (operation: string, draft: PlanDraft) => void;
+}
+
+/** What a payment is drafted with. */
+export type PaymentDraftContext = Pick<
+  OperationContext,
+  'account' | 'chainId' | 'client' | 'payments' | 'tokens' | 'elsewhere' | 'assertAllowed'
+>;
+
+/** The account on the further chains that answer, and why the others are left out. */
+export interface FurtherChains {
+  contexts: readonly PaymentDraftContext[];
+  problems: readonly string[];
 }
 
 type InputSchema = z.ZodObject;
