@@ -3,6 +3,7 @@ import {
   caip2Of,
   createSignInOffer,
   encodeChargeRequest,
+  listSignedMethods,
   methodOfScheme,
   PAYMENT_AUTHORIZATION,
   PAYMENT_IDENTIFIER,
@@ -22,8 +23,10 @@ import type { SignInParts } from './sign-in-nonces.js';
 const URL_MARK = markOf('url');
 /** The head of a 402 has a bound, and MPP has a header for each option. */
 const MPP_OPTIONS = 2;
+/** The method whose payments MPP has as credentials of type `authorization`. */
+const CHARGED = listSignedMethods().find(({ payloadField }) => payloadField === 'authorization')?.transferMethod;
 /** One of each text of an option's MPP `request`. */
-const FORMS = (['eip3009', null] as const).flatMap((exact) =>
+const FORMS = [CHARGED ?? null, null].flatMap((exact) =>
   [true, false].map((takesTransactions) => ({ exact, takesTransactions })),
 );
 
@@ -35,7 +38,7 @@ export interface OfferedFacts extends Omit<
   readonly chainId: number;
   readonly assetDecimals: number;
   /** The `assetTransferMethod` by which scheme `exact` is signed; null: it is not offered. */
-  readonly exact: 'eip3009' | 'permit2' | null;
+  readonly exact: string | null;
   /** Whether MPP clients may send the transaction themselves. */
   readonly takesTransactions: boolean;
   /** The relayer account that payers of a metered route name as the settler; null: scheme `upto` is not offered. */
@@ -146,7 +149,7 @@ export function listChargeRequests(option: OfferedFacts, priceBaseUnits: bigint)
 function createChargeRequest(option: OfferedFacts): string | null {
   const { priceBaseUnits, asset, payTo, chainId, assetDecimals: decimals } = option;
   const credentialTypes = [
-    ...(option.exact === 'eip3009' ? (['authorization'] as const) : []),
+    ...(option.exact === CHARGED ? (['authorization'] as const) : []),
     ...(option.takesTransactions ? (['hash'] as const) : []),
   ];
   if (credentialTypes.length === 0) return null;
@@ -185,8 +188,11 @@ interface RequirementParts {
 
 /** The payment requirements of scheme `exact` (x402 v2); null where it is not offered. */
 export function createExactOption(option: OfferedFacts, parts: RequirementParts): RequirementV2 | null {
-  const transferMethod = option.exact === 'permit2' ? { assetTransferMethod: 'permit2' } : {};
-  return option.exact && createRequirement('exact', option, parts, transferMethod);
+  const { exact: assetTransferMethod } = option;
+  if (assetTransferMethod === null) return null;
+  // Clients take the usual method of a scheme where none is named.
+  const isUsual = assetTransferMethod === methodOfScheme('exact')?.transferMethod;
+  return createRequirement('exact', option, parts, isUsual ? {} : { assetTransferMethod });
 }
 
 /**
