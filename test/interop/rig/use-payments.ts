@@ -1,6 +1,6 @@
 import { encodeFunctionData, parseAbi, type Hex } from 'viem';
 
-import { planPermitTransfer } from '../../../libs/chain/src/methods/permit2/permit-proxy.js';
+import { planPermitTransfer } from '../../../libs/chain/src/methods/permit2/permit-contracts.js';
 import type { Devnet } from '../../../tools/devnet/chain/chain.js';
 import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
 import type { HttpTap, TappedAnswer } from '../../../tools/devnet/interop/http-tap.js';

@@ -8,7 +8,12 @@ import { permit2OnChain } from './permit2/method.js';
 export { askAboutAuthorization } from './eip3009/authorization-view.js';
 export type { AuthorizationQuestion, DeployingRoute, SettlementRoute } from './eip3009/authorization-view.js';
 export { planTransfer } from './eip3009/plan-transfer.js';
-export { planPermitTransfer, PROXIES } from './permit2/permit-proxy.js';
-export { askAboutPermit, type PermitQuestion, type PermitView } from './permit2/permit-view.js';
+export {
+  askAboutPermit,
+  planPermitTransfer,
+  PROXIES,
+  type PermitQuestion,
+  type PermitView,
+} from './permit2/permit-contracts.js';
 
 export const chainMethods = new MethodTable<ChainMethod>([eip3009OnChain, permit2OnChain]);

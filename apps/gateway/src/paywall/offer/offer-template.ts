@@ -23,8 +23,10 @@ import type { SignInParts } from './sign-in-nonces.js';
 const URL_MARK = markOf('url');
 /** The head of a 402 has a bound, and MPP has a header for each option. */
 const MPP_OPTIONS = 2;
+/** The method whose payments MPP has as credentials of type `authorization`. */
+const CHARGED = listSignedMethods().find(({ payloadField }) => payloadField === 'authorization')?.transferMethod;
 /** One of each text of an option's MPP `request`. */
-const FORMS = (['eip3009', null] as const).flatMap((exact) =>
+const FORMS = [CHARGED ?? null, null].flatMap((exact) =>
   [true, false].map((takesTransactions) => ({ exact, takesTransactions })),
 );
 
@@ -147,7 +149,7 @@ export function listChargeRequests(option: OfferedFacts, priceBaseUnits: bigint)
 function createChargeRequest(option: OfferedFacts): string | null {
   const { priceBaseUnits, asset, payTo, chainId, assetDecimals: decimals } = option;
   const credentialTypes = [
-    ...(option.exact === 'eip3009' ? (['authorization'] as const) : []),
+    ...(option.exact === CHARGED ? (['authorization'] as const) : []),
     ...(option.takesTransactions ? (['hash'] as const) : []),
   ];
   if (credentialTypes.length === 0) return null;
@@ -186,11 +188,10 @@ interface RequirementParts {
 
 /** The payment requirements of scheme `exact` (x402 v2); null where it is not offered. */
 export function createExactOption(option: OfferedFacts, parts: RequirementParts): RequirementV2 | null {
-  const methods = listSignedMethods();
-  const method = methods.find(({ transferMethod }) => transferMethod === option.exact);
+  const method = listSignedMethods().find(({ transferMethod }) => transferMethod === option.exact);
   if (method === undefined) return null;
-  // Payers take an offer that names no method for one of the first.
-  const named = method === methods[0] ? {} : { assetTransferMethod: method.transferMethod };
+  // Clients take the usual method of a scheme where none is named.
+  const named = method === methodOfScheme('exact') ? {} : { assetTransferMethod: method.transferMethod };
   return createRequirement('exact', option, parts, { ...named, ...method.offered });
 }
 

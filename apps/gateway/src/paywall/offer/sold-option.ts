@@ -1,5 +1,11 @@
 import type { PaymentOption } from '@tollgate/config';
-import { listSignedMethods, v1NetworkOf, type ReferenceTerms } from '@tollgate/protocol';
+import {
+  listSignedMethods,
+  methodOfScheme,
+  v1NetworkOf,
+  type AnySignedMethod,
+  type ReferenceTerms,
+} from '@tollgate/protocol';
 
 import type { OfferableOption } from '../../options/judged-options.js';
 import type { PaidPath } from '../route/paid-path.js';
@@ -40,6 +46,8 @@ export class SoldOption {
   readonly #chargeRequests: ReadonlySet<string | null>;
   readonly #literal: string | null;
   readonly #literalStart: string | null;
+  readonly #exactMethods: readonly AnySignedMethod[];
+  readonly #isMetered: boolean;
   #offered: OfferedFacts;
 
   constructor(
@@ -69,6 +77,10 @@ export class SoldOption {
     const { takesTransactions } = settings;
     this.#offered = { ...token, priceBaseUnits, takesTransactions, exact: null, relayer: null };
     this.#chargeRequests = new Set(listChargeRequests(this.#offered, priceBaseUnits));
+    this.#exactMethods = chain.settles ? listExactMethods(option) : [];
+    const metered = methodOfScheme('upto');
+    this.#isMetered =
+      route.isMetered === true && metered !== undefined && option.methods?.includes(metered.transferMethod) !== false;
   }
 
   /** Whether this is the MPP `request` of a challenge for this option at this price, whatever was offered by then. */
@@ -79,10 +91,12 @@ export class SoldOption {
 
   /** How it is offered now; null while no verifier judges it. The same object while nothing changes. */
   readOffered(): OfferedFacts | null {
-    const { option, agreement, relayer: available } = this.judged;
+    const { agreement, relayer: available } = this.judged;
     if (!agreement.isFresh()) return null;
-    const exact = exactMethodOf(option, agreement.takesAuthorizations);
-    const relayer = this.parts.route.isMetered === true && isOffered(option, 'permit2') ? available.address : null;
+    const { takesAuthorizations } = agreement;
+    const method = this.#exactMethods.find(({ spender }) => spender !== null || takesAuthorizations);
+    const exact = method?.transferMethod ?? null;
+    const relayer = this.#isMetered ? available.address : null;
     if (this.#offered.exact !== exact || this.#offered.relayer !== relayer)
       this.#offered = { ...this.#offered, exact, relayer };
     return this.#offered;
@@ -110,21 +124,15 @@ export class SoldOption {
   }
 }
 
-/** Whether a signed method is offered; what is presented is judged in any case. */
-function isOffered({ methods }: Pick<PaymentOption, 'methods'>, method: string): boolean {
-  return methods === null || methods.includes(method);
-}
-
-/** Whether it signs what scheme `exact` moves; a transfer is not signed. */
-function isExact(method: string): boolean {
-  return listSignedMethods().some(
-    ({ transferMethod, schemes }) => transferMethod === method && schemes.includes('exact'),
+/**
+ * The methods by which scheme `exact` may be signed, preferred ones first. One that needs an allowance is only asked for
+ * where the seller names it; what is presented is judged in any case.
+ */
+function listExactMethods({ methods }: PaymentOption): AnySignedMethod[] {
+  return listSignedMethods().filter(
+    ({ schemes, versions, transferMethod, spender }) =>
+      schemes.includes('exact') &&
+      versions.includes(2) &&
+      (methods === null ? spender === null : methods.includes(transferMethod)),
   );
-}
-
-/** Others than EIP-3009 need an allowance, so one is only asked for where the seller names it and no authorization is taken. */
-function exactMethodOf(option: PaymentOption, takesAuthorizations: boolean): OfferedFacts['exact'] {
-  if (!option.chain.settles) return null;
-  if (takesAuthorizations && isOffered(option, 'eip3009')) return 'eip3009';
-  return option.methods?.find((name) => name !== 'eip3009' && isExact(name)) ?? null;
 }

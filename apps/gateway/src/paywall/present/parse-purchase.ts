@@ -11,6 +11,7 @@ import {
   challengeNonce,
   isPaymentIdentifier,
   lowerHex,
+  nonceOf,
   parsePaymentCredential,
   parsePaymentSignature,
   parseProof,
@@ -240,7 +241,7 @@ function isCurrentChallenge(
   const isCurrent =
     instrument.kind === 'transaction' ||
     (challenge.realm === origin.host && challenge.expires === endpoint.expiresAt(reference.issuedAtMs));
-  const isBound = instrument.kind !== 'authorization' || instrument.authorization.nonce === challengeNonce(challenge);
+  const isBound = instrument.kind === 'transaction' || nonceOf(instrument) === challengeNonce(challenge);
   if (!sold.isChargeRequest(challenge.request, reference.priceBaseUnits) || !(isCurrent || isBound)) {
     throw new PaymentError(
       'unknown_reference',

@@ -1,6 +1,6 @@
 import { EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS, type EmittedLog, type Hex } from '@tollgate/protocol';
 
-import { findPermitTransfers } from './permit-proxy.js';
+import { findPermitTransfers } from './permit-contracts.js';
 
 const [ASSET, OTHER_ASSET, PAYER, OTHER, SHOP] = ['a5', 'a6', '11', '22', '33'].map(
   (byte): Hex => `0x${byte.repeat(20)}`,

@@ -6,7 +6,7 @@ import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-toke
 import { connectDevnet } from '../../../test/connect-devnet.js';
 import type { ConnectedChain } from '../../reader/connect-chain.js';
 import { findPermitUse } from './method.js';
-import { planPermitTransfer } from './permit-proxy.js';
+import { planPermitTransfer } from './permit-contracts.js';
 
 const AMOUNT = 1000n;
 

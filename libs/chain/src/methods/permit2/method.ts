@@ -1,4 +1,11 @@
-import { readTransferLog, TRANSFER, type Hex, type SignedPaymentId } from '@tollgate/protocol';
+import {
+  readTransferLog,
+  TRANSFER,
+  type EmittedLog,
+  type Hex,
+  type Permit2Transfer,
+  type SignedPaymentId,
+} from '@tollgate/protocol';
 
 import { encodeAddress, encodeNumber } from '../../contracts/abi-encoding.js';
 import { unwrapSignature } from '../../contracts/payer-signature.js';
@@ -15,16 +22,16 @@ import type {
 } from '../chain-method.js';
 import { notShown, UNSENT, wasSent } from '../sent-payment.js';
 import {
-  findMoved,
+  askForPermitNonce,
   findPermitTransfers,
-  isCallOf,
-  type PermitTerms,
+  type PermitCall,
   planPermitTransfer,
   PROXIES,
   readPermitCall,
-} from './permit-proxy.js';
-import { askForPermitNonce, readPermitNonce } from './permit-view.js';
+  readPermitNonce,
+} from './permit-contracts.js';
 
+type PermitTerms = { kind: 'permit2' } & Permit2Transfer;
 type PermitId = Extract<SignedPaymentId, { kind: 'permit2' }>;
 
 /** Permit2: its contract keeps the nonces and names none in a log, so that a permit is found by calldata alone. */
@@ -199,4 +206,32 @@ function carriesPermit(input: Hex, { payment: { permit2Authorization } }: Promis
 /** Whether calldata contains a permit for the token with this nonce, of any amount, as encoded for the proxy, at any byte. */
 function carriesNonce(input: Hex, token: Hex, nonce: bigint): boolean {
   return new RegExp(`${encodeAddress(token)}[0-9a-f]{64}${encodeNumber(nonce)}`).test(input);
+}
+
+/**
+ * Whether a call settles this very permit: a payer may sign several permits with one nonce, for other amounts and
+ * senders.
+ */
+function isCallOf({ permit, witness }: PermitCall, { permit2Authorization: signed }: PermitTerms): boolean {
+  return (
+    permit.from === signed.from &&
+    permit.permitted.token === signed.permitted.token &&
+    permit.permitted.amount === signed.permitted.amount &&
+    permit.nonce === signed.nonce &&
+    permit.deadline === signed.deadline &&
+    witness.to === signed.witness.to &&
+    witness.validAfter === signed.witness.validAfter &&
+    witness.facilitator === ('facilitator' in signed.witness ? signed.witness.facilitator : undefined)
+  );
+}
+
+/** The amount that the proxy of the permit's scheme moved from the payer to the recipient; null if none. */
+function findMoved(
+  logs: readonly EmittedLog[],
+  { asset, payTo, payment: { scheme, permit2Authorization } }: PromisedMove<PermitTerms>,
+): bigint | null {
+  const own = [...findPermitTransfers(logs, asset).values()].find(
+    ({ from, to, proxy }) => from === permit2Authorization.from && to === payTo && proxy === PROXIES[scheme],
+  );
+  return own?.amountBaseUnits ?? null;
 }

@@ -102,9 +102,17 @@ function hashWitnessType(scheme: keyof typeof PERMIT2_TYPES): string {
   return hashText(renderTypes({ Witness }));
 }
 
-/** Permit2's domain separator on a chain (EIP-712): the same for every permit there, so hash it once. */
+/** Hashed once a chain, of which a process has few. */
+const separators = new Map<number, Hex>();
+
+/** Permit2's domain separator on a chain (EIP-712): the same for every permit there. */
 export function hashPermit2Domain(chainId: number): Hex {
-  return `0x${hashWords(DOMAIN_TYPE, DOMAIN_NAME, wordOfNumber(chainId), wordOfAddress(PERMIT2_ADDRESS))}`;
+  let separator = separators.get(chainId);
+  if (separator === undefined) {
+    separator = `0x${hashWords(DOMAIN_TYPE, DOMAIN_NAME, wordOfNumber(chainId), wordOfAddress(PERMIT2_ADDRESS))}`;
+    separators.set(chainId, separator);
+  }
+  return separator;
 }
 
 /**
