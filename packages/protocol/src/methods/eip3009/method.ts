@@ -3,12 +3,7 @@ import { isRecord, ownField } from '../../wire/json-record.js';
 import { PaymentError } from '../../wire/payment-error.js';
 import type { SignedMethod } from '../signed-method.js';
 import { createTransferAuthorization, parseAuthorization, type SignedAuthorization } from './authorization.js';
-import {
-  createAuthorizationTypedData,
-  hashTokenDomain,
-  hashTransferAuthorization,
-  type TokenDomain,
-} from './signing.js';
+import { createAuthorizationTypedData, type TokenDomain } from './signing.js';
 
 type Terms = Omit<SignedAuthorization, 'signature'>;
 
@@ -68,8 +63,6 @@ export const eip3009OnWire: SignedMethod<AuthorizationForms> = {
   termsOf: ({ kind, authorization }) => ({ kind, authorization }),
   typedDataOf: ({ token, authorization }, chainId) =>
     createAuthorizationTypedData(authorization, { ...token, chainId }),
-  hash: ({ token, authorization }, chainId) =>
-    hashTransferAuthorization(authorization, hashTokenDomain({ ...token, chainId })),
 };
 
 /** Why no payment in this token can be signed. */

@@ -5,7 +5,7 @@ import { parseObjectField, refuseSignedField } from '../signed-fields.js';
 import type { SignableOffer, SignedMethod } from '../signed-method.js';
 import { createPermit2Transfer, parsePermit2Authorization, PERMIT2_ADDRESS, type Permit2Transfer } from './permit.js';
 import { PERMIT_REASONS } from './reasons.js';
-import { createPermit2TypedData, hashPermit2Domain, hashPermit2Transfer } from './signing.js';
+import { createPermit2TypedData } from './signing.js';
 
 type Terms = { kind: 'permit2' } & Permit2Transfer;
 
@@ -52,7 +52,6 @@ export const permit2OnWire: SignedMethod<PermitForms> = {
   parseToSign: (terms) => terms,
   termsOf: (toSign) => toSign,
   typedDataOf: createPermit2TypedData,
-  hash: (toSign, chainId) => hashPermit2Transfer(toSign, hashPermit2Domain(chainId)),
 };
 
 /** The account that alone may settle a metered payment; null for scheme `exact`. */
