@@ -38,6 +38,8 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                     published servers; prints new/old, and between which ratios old differs from old
   --output <file>   where the JSON goes (default bench/results/<time>.json)
   --help            this text
+
+Example: npm run bench -- --quick --lane unpaid --no-peers
 `;
 
 /** Reads the command line; throws an error that says what to correct. Null if the help was asked for. */

@@ -36,6 +36,8 @@ TOLLGATE_OWN_SERVERS is 1, Debian's packages are unpacked into .tollgate, which 
 on other systems, and without that variable, a package manager installs Valkey if this user may.
 
 It writes only to node_modules, dist and .tollgate of this folder. TOLLGATE_STATE_DIR is for the data of the other commands.
+
+Example: npm run setup -- --packages
 `;
 const OLDEST_NODE = [20, 19];
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];

@@ -10,6 +10,8 @@ const HELP = `Usage: npm run check:live -- --rpc <url>
 
 Reads from the chain of this JSON-RPC server what shows that the contracts in the agent kit's registry are what it says,
 and prints a table. Exit code 1 if one is not, or the registry lists none; 2 if the server does not answer.
+
+Example: npm run check:live -- --rpc https://evm-rpc.sei-apis.com
 `;
 
 const { values } = readArguments(HELP, { options: { rpc: { type: 'string' } } }, ({ values: { rpc } }) => {

@@ -19,6 +19,8 @@ It pushes and publishes nothing: those commands need your credentials.
   --help     this text
 
 The exit code is 0 when nothing stands in the way of the release, and 1 otherwise.
+
+Example: npm run release -- --dry-run
 `;
 
 const root = process.cwd();

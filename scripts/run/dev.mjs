@@ -26,6 +26,8 @@ changed, it begins a new world and says where the one before is: .tollgate/old-w
 
 A port that is taken is replaced by a free one, with a warning if PUBLIC_URL names it. Several can run at the same time.
 Everything that is wrong with the settings is listed before anything starts.
+
+Example: npm run dev -- --fresh
 `;
 
 const options = { fresh: { type: 'boolean' }, chains: { type: 'string', default: '1' } };

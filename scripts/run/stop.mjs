@@ -10,6 +10,8 @@ import { readRunningPid } from '../process-identity.mjs';
 const HELP = `npm run stop: ends every \`npm run dev\` of this folder, and waits until it has ended.
 
   TOLLGATE_STATE_DIR  the folder where their dev.json is (default: .tollgate)
+
+Example: npm run stop
 `;
 
 const args = process.argv.slice(2);

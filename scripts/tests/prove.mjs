@@ -46,6 +46,8 @@ const HELP = `npm run prove:<name> -- --rounds N: repeats a long proof with new 
 The record is docs/proofs/<name>.json, or <name>-<kind>.json: commit, machine, and each round's seed, result, time and
 figures. Rounds of another machine, or of a commit whose services or packages differ, are replaced. Exit code 0: every
 round passed; 1: one failed; 2: wrong arguments.
+
+Example: npm run prove:payments -- --rounds 1 --quick
 `;
 
 const options = {

@@ -17,6 +17,8 @@ charged twice, no job was sent twice, and the book has it all.
   --help         this text
 
 The exit code is 0 when all of it held, 1 when something did not. Ctrl-C stops the processes and removes the worktree.
+
+Example: npm run test:upgrade -- HEAD --seconds 2
 `;
 
 const { values, positionals } = readArguments(

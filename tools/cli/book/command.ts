@@ -62,7 +62,7 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
     .option('--root <hash>', "a closing's Merkle root, 64 hexadecimal digits")
     .option('--key <address>', 'the address whose signature the closings have')
     .option('--json', 'print one JSON document')
-    .example('verify-proof proof.json --key 0x…')
+    .example('verify-proof proof.json --key 0x70997970C51812dc3A010C7d01b50e0d17dc79C8')
     .answers(async (file: string, options: ProofOptions) =>
       (await import('./check-proof-file.js')).checkProofFile(file, options),
     );

@@ -19,6 +19,19 @@ Exit codes: 0 done; 1 not done, the last line says why; 2 wrong usage; 130 ended
  * InvalidArgumentError, whose message must not quote possible secrets.
  */
 export class CliCommand extends Command {
+  #example = '';
+
+  constructor(name?: string) {
+    super(name);
+    // A command of subcommands has the example of the first.
+    this.addHelpText('after', () => (this.commands.length === 0 ? '' : `\n${this.#firstExample}`));
+  }
+
+  get #firstExample(): string {
+    const [first] = this.commands;
+    return first instanceof CliCommand ? first.#firstExample : this.#example;
+  }
+
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
   }
@@ -51,7 +64,8 @@ export class CliCommand extends Command {
 
   /** Ends the help with a command line. `before`: the text before `tollgate` in it. */
   example(line: string, before = ''): this {
-    return this.addHelpText('after', `\nExample: ${before}tollgate ${line}`);
+    this.#example = `Example: ${before}tollgate ${line}`;
+    return this.addHelpText('after', `\n${this.#example}`);
   }
 
   print(line: string): void {

@@ -77,7 +77,7 @@ export function runChainsDemo(): Promise<number> {
 
     showHeading(6, 'Book and chain agree on both chains, in each token');
     await reconcile(operator, tokens);
-    console.log('\nEvery check passed. `npm run dev -- --chains 2` runs the same stack for you to try.');
+    console.log('\nEvery check passed.');
   });
 }
 

@@ -28,9 +28,7 @@ export function runDemo(): Promise<number> {
   return playToEnd(async ({ startServices }) => {
     const { baseUrl, chain } = await startServices();
     await playDemo(baseUrl, chain);
-    console.log('\nEvery check passed. `npm run dev` runs the same stack for you to try;');
-    console.log('`npm run demo -- interop` shows published x402 and MPP clients paying with signatures, and');
-    console.log('`npm run demo -- jobs` shows agent jobs that send transactions.');
+    console.log('\nEvery check passed.');
   });
 }
 

@@ -112,5 +112,5 @@ function showSummary(played: readonly PlayedJob[]): void {
     ]),
     '  ',
   );
-  console.log('\nEvery check passed. `npm run dev` runs the same stack for you to try.');
+  console.log('\nEvery check passed.');
 }

@@ -97,7 +97,6 @@ export interface SignedMethod<Forms extends MethodForms> {
   parseToSign(terms: Forms['terms'], stored: JsonRecord): Forms['toSign'];
   /** Without what only the signature needs. */
   termsOf(toSign: Forms['toSign']): Forms['terms'];
-  /** What the payer's wallet signs, and its EIP-712 hash. */
+  /** What the payer's wallet signs. */
   typedDataOf(toSign: Forms['toSign'], chainId: number): TypedData;
-  hash(toSign: Forms['toSign'], chainId: number): Hex;
 }

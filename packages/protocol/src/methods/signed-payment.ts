@@ -11,6 +11,7 @@ import {
 } from './registry.js';
 import { parseSignatureField, refuseSignedField } from './signed-fields.js';
 import type { SignedScheme } from './signed-method.js';
+import { hashWholeTypedData } from './typed-data.js';
 
 /** The account that signed the payment. */
 export function payerOf(payment: SignedTerms): Hex {
@@ -86,7 +87,7 @@ export function withSignature(payment: PaymentToSign, signature: Hex): SignedPay
 
 /** The EIP-712 hash that the payer signs. */
 export function hashPaymentToSign(payment: PaymentToSign, chainId: number): Hex {
-  return signedMethodOf(payment).hash(payment, chainId);
+  return hashWholeTypedData(signedMethodOf(payment).typedDataOf(payment, chainId));
 }
 
 /**

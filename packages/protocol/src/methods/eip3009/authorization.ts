@@ -62,10 +62,11 @@ export const AUTHORIZATION_TYPES = {
   ],
 } as const;
 
-const TOKEN_DOMAIN_TYPE = hashText(
+// Pure: the pay page leaves them out, which hashes nothing.
+const TOKEN_DOMAIN_TYPE = /* @__PURE__ */ hashText(
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
 );
-const AUTHORIZATION_TYPE = hashText(renderTypes(AUTHORIZATION_TYPES));
+const AUTHORIZATION_TYPE = /* @__PURE__ */ hashText(/* @__PURE__ */ renderTypes(AUTHORIZATION_TYPES));
 
 /** The domain separator (EIP-712): the same for every authorization of a token, so hash it once. */
 export function hashTokenDomain({ name, version, chainId, asset }: TokenDomain): Hex {

@@ -7,8 +7,6 @@ import {
   createAuthorizationTypedData,
   createDomainMissing,
   createTransferAuthorization,
-  hashTokenDomain,
-  hashTransferAuthorization,
   type SignedAuthorization,
   type TokenDomain,
   type TransferAuthorization,
@@ -72,8 +70,6 @@ export const eip3009OnWire: SignedMethod<AuthorizationForms> = {
   termsOf: ({ kind, authorization }) => ({ kind, authorization }),
   typedDataOf: ({ token, authorization }, chainId) =>
     createAuthorizationTypedData(authorization, { ...token, chainId }),
-  hash: ({ token, authorization }, chainId) =>
-    hashTransferAuthorization(authorization, hashTokenDomain({ ...token, chainId })),
 };
 
 function parseAuthorization(payload: JsonRecord): TransferAuthorization {

@@ -6,8 +6,6 @@ import type { MethodReasons, SignableOffer, SignedMethod } from '../signed-metho
 import {
   createPermit2Transfer,
   createPermit2TypedData,
-  hashPermit2Domain,
-  hashPermit2Transfer,
   PERMIT2_ADDRESS,
   type Permit2Authorization,
   type Permit2Transfer,
@@ -87,7 +85,6 @@ export const permit2OnWire: SignedMethod<PermitForms> = {
   parseToSign: (terms) => terms,
   termsOf: (toSign) => toSign,
   typedDataOf: createPermit2TypedData,
-  hash: (toSign, chainId) => hashPermit2Transfer(toSign, hashPermit2Domain(chainId)),
 };
 
 /** The account that alone may settle a metered payment; null for scheme `exact`. */

@@ -87,29 +87,29 @@ const PERMIT2_TYPES = {
   upto: { ...PERMIT_TYPES, Witness: [TO, FACILITATOR, VALID_AFTER] },
 } as const;
 
-const DOMAIN_TYPE = hashText('EIP712Domain(string name,uint256 chainId,address verifyingContract)');
-const DOMAIN_NAME = hashText('Permit2');
-const { TokenPermissions } = PERMIT2_TYPES.exact;
-const TOKEN_TYPE = hashText(renderTypes({ TokenPermissions }));
-const WITNESS_TYPES = { exact: hashWitnessType('exact'), upto: hashWitnessType('upto') };
-const TYPE_HASHES = {
-  exact: hashText(renderTypes(PERMIT2_TYPES.exact)),
-  upto: hashText(renderTypes(PERMIT2_TYPES.upto)),
-};
+// Pure: the pay page leaves it out, which hashes nothing.
+const HASHES = /* @__PURE__ */ hashTypes();
 
-function hashWitnessType(scheme: keyof typeof PERMIT2_TYPES): string {
-  const { Witness } = PERMIT2_TYPES[scheme];
-  return hashText(renderTypes({ Witness }));
+function hashTypes() {
+  const { TokenPermissions } = PERMIT_TYPES;
+  const { exact, upto } = PERMIT2_TYPES;
+  return {
+    domain: hashText('EIP712Domain(string name,uint256 chainId,address verifyingContract)'),
+    domainName: hashText('Permit2'),
+    token: hashText(renderTypes({ TokenPermissions })),
+    permit: { exact: hashText(renderTypes(exact)), upto: hashText(renderTypes(upto)) },
+    witness: {
+      exact: hashText(renderTypes({ Witness: exact.Witness })),
+      upto: hashText(renderTypes({ Witness: upto.Witness })),
+    },
+  };
 }
-
-/** Hashed once a chain, of which a process has few. */
-const separators = new Map<number, Hex>();
 
 /** Permit2's domain separator on a chain (EIP-712): the same for every permit there. */
 export function hashPermit2Domain(chainId: number): Hex {
   let separator = separators.get(chainId);
   if (separator === undefined) {
-    separator = `0x${hashWords(DOMAIN_TYPE, DOMAIN_NAME, wordOfNumber(chainId), wordOfAddress(PERMIT2_ADDRESS))}`;
+    separator = `0x${hashWords(HASHES.domain, HASHES.domainName, wordOfNumber(chainId), wordOfAddress(PERMIT2_ADDRESS))}`;
     separators.set(chainId, separator);
   }
   return separator;
@@ -123,8 +123,8 @@ export function hashPermit2Transfer(transfer: Permit2Transfer, domainSeparator: 
   const { scheme, permit2Authorization } = transfer;
   const { permitted, spender, nonce, deadline } = permit2Authorization;
   const structHash = hashWords(
-    TYPE_HASHES[scheme],
-    hashWords(TOKEN_TYPE, wordOfAddress(permitted.token), wordOfNumber(permitted.amount)),
+    HASHES.permit[scheme],
+    hashWords(HASHES.token, wordOfAddress(permitted.token), wordOfNumber(permitted.amount)),
     wordOfAddress(spender),
     wordOfNumber(nonce),
     wordOfNumber(deadline),
@@ -136,7 +136,7 @@ export function hashPermit2Transfer(transfer: Permit2Transfer, domainSeparator: 
 function hashWitness({ scheme, permit2Authorization }: Permit2Transfer): string {
   const { to, validAfter } = permit2Authorization.witness;
   const own = scheme === 'upto' ? [wordOfAddress(permit2Authorization.witness.facilitator)] : [];
-  return hashWords(WITNESS_TYPES[scheme], wordOfAddress(to), ...own, wordOfNumber(validAfter));
+  return hashWords(HASHES.witness[scheme], wordOfAddress(to), ...own, wordOfNumber(validAfter));
 }
 
 /** The typed data of a Permit2 transfer, for the payer's wallet to sign. */
