@@ -110,8 +110,8 @@ export class SoldOption {
   }
 }
 
-/** Whether a signed method is offered; what is presented is judged in any case. */
-function isOffered({ methods }: Pick<PaymentOption, 'methods'>, method: string): boolean {
+/** Whether a signed method is offered; at the gateway's own routes, what is presented is judged in any case. */
+export function isOffered({ methods }: Pick<PaymentOption, 'methods'>, method: string): boolean {
   return methods === null || methods.includes(method);
 }
 
