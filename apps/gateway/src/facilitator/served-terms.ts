@@ -19,6 +19,7 @@ import type { SignedPaymentTerms } from '@tollgate/transport';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import type { JudgedOption } from '../options/judged-options.js';
+import { isOffered } from '../paywall/offer/sold-option.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
 
@@ -82,6 +83,7 @@ export class ServedTerms {
     if (payload.scheme !== requirement.scheme) return refuse('wrong_scheme');
     if (!signedMethodOf(payload.payment).versions.includes(version)) return refuse('wrong_scheme');
     if (schemeOf(payload.payment) !== requirement.scheme) return refuse('wrong_scheme');
+    if (!isOffered(token.judged.option, signedMethodOf(payload.payment).transferMethod)) return refuse('wrong_scheme');
     if (payload.network !== requirement.network) return refuse('wrong_network');
     return { terms: termsFor(requirement, token), payment: payload.payment, judged: token.judged };
   }

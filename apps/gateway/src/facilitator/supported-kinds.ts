@@ -1,9 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { chainsOf } from '@tollgate/config';
+import { chainsOf, type PaymentOption } from '@tollgate/config';
 import { mayAccept, type ApiKey } from '@tollgate/http';
 import { Journal, LaneDirectory, type ListedLane, RELAYER_FLEET } from '@tollgate/journal';
-import { caip2Of, v1NetworkOf, type SupportedKind, type SupportedResponse } from '@tollgate/protocol';
+import {
+  caip2Of,
+  listSignedMethods,
+  v1NetworkOf,
+  type SupportedKind,
+  type SupportedResponse,
+} from '@tollgate/protocol';
 
+import { isOffered } from '../paywall/offer/sold-option.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import { namesOf } from './served-terms.js';
 
@@ -13,34 +20,47 @@ export class SupportedKinds {
   readonly #relayers: readonly {
     readonly chainId: number;
     readonly lanes: LaneDirectory;
-    /** By any of which the limit of a key may name this chain or an option on it. */
-    readonly names: readonly string[];
+    /** Of those on the chain, the ones that are paid by signature. */
+    readonly options: readonly PaymentOption[];
   }[];
 
   constructor(@Inject(PaywallConnections) { redis, ledger, options }: PaywallConnections) {
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });
-    const settling = options.list.map(({ option }) => option).filter(({ chain }) => chain.settles);
+    const settling = options.list.map(({ option }) => option).filter((option) => schemesOf(option).length > 0);
     this.#relayers = chainsOf(settling).map((chain) => ({
       chainId: chain.id,
-      names: settling.filter((option) => option.chain === chain).flatMap(namesOf),
+      options: settling.filter((option) => option.chain === chain),
       lanes: new LaneDirectory({ journal, chainId: chain.id, nowMs: () => ledger.nowMs() }),
     }));
   }
 
   /** @param key of the request, whose limit it keeps to; null without one */
   async read(key: ApiKey | null): Promise<SupportedResponse> {
-    const accepted = this.#relayers.filter(({ names }) => key === null || mayAccept(key, names));
+    const accepted = this.#relayers.flatMap(({ options, ...chain }) => {
+      const own = options.filter((option) => key === null || mayAccept(key, namesOf(option)));
+      return own.length === 0 ? [] : [{ ...chain, schemes: new Set(own.flatMap(schemesOf)) }];
+    });
     // Includes every account that was ever a relayer; empty while the journal is unavailable.
     const chains = await Promise.all(
-      accepted.map(async ({ chainId, lanes }) => ({ chainId, relayers: await lanes.read().catch(() => []) })),
+      accepted.map(async ({ lanes, ...chain }) => ({ ...chain, relayers: await lanes.read().catch(() => []) })),
     );
     const addresses = chains.flatMap(({ relayers }) => relayers.map(({ address }) => address));
     return {
-      kinds: chains.flatMap(({ chainId, relayers }) => listKinds(chainId, relayers)),
+      kinds: chains.flatMap(({ chainId, relayers, schemes }) =>
+        listKinds(chainId, relayers).filter(({ scheme }) => schemes.has(scheme)),
+      ),
       extensions: [],
       signers: { 'eip155:*': [...new Set(addresses)] },
     };
   }
+}
+
+/** By which payments in an option are settled; none where its chain has no relayers or it lists no signed method. */
+function schemesOf(option: PaymentOption): string[] {
+  if (!option.chain.settles) return [];
+  return listSignedMethods().flatMap(({ transferMethod, schemes }) =>
+    isOffered(option, transferMethod) ? [...schemes] : [],
+  );
 }
 
 /** An `upto` payer signs the address of the relayer, so it must be one that is running. */

@@ -220,6 +220,29 @@ describe('a gateway with several options', () => {
       expect(await readNetworks(token)).toEqual(['eip155:31338']);
     });
 
+    it('takes no signature by a method that the option does not list', async () => {
+      const { token } = await createKey('ether-one');
+      const [network, asset] = ETHER_ONE;
+      const requirements = { scheme: 'exact', network, asset, amount: '1000', payTo: PAY_TO, maxTimeoutSeconds: 60 };
+      const from = '0x1111111111111111111111111111111111111111';
+      const nonce = createTxHash();
+      const authorization = { from, to: PAY_TO, value: '1000', validAfter: '0', validBefore: '9999999999', nonce };
+      const payload = { signature: `0x${'12'.repeat(65)}`, authorization };
+      for (const path of ['verify', 'settle']) {
+        const response = await fetch(`${own.url}/facilitator/${path}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+          body: JSON.stringify({
+            x402Version: 2,
+            paymentPayload: { x402Version: 2, accepted: requirements, payload },
+            paymentRequirements: requirements,
+          }),
+        });
+        const refused = path === 'verify' ? { invalidMessage: 'wrong_scheme' } : { errorMessage: 'wrong_scheme' };
+        expect([response.status, await response.json()]).toMatchObject([200, refused]);
+      }
+    });
+
     it('refuses a key that is invalid at /supported, where none is needed', async () => {
       expect(await ask('tgk_nonsense', 'supported')).toMatchObject({ status: 401, code: 'api_key_refused' });
       const { key, token } = await createKey('usdc-one');

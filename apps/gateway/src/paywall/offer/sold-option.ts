@@ -79,8 +79,7 @@ export class SoldOption {
     this.#chargeRequests = new Set(listChargeRequests(this.#offered, priceBaseUnits));
     this.#exactMethods = chain.settles ? listExactMethods(option) : [];
     const metered = methodOfScheme('upto');
-    this.#isMetered =
-      route.isMetered === true && metered !== undefined && option.methods?.includes(metered.transferMethod) !== false;
+    this.#isMetered = route.isMetered === true && metered !== undefined && isOffered(option, metered.transferMethod);
   }
 
   /** Whether this is the MPP `request` of a challenge for this option at this price, whatever was offered by then. */
@@ -124,9 +123,14 @@ export class SoldOption {
   }
 }
 
+/** Whether a signed method is offered; at the gateway's own routes, what is presented is judged in any case. */
+export function isOffered({ methods }: Pick<PaymentOption, 'methods'>, method: string): boolean {
+  return methods === null || methods.includes(method);
+}
+
 /**
  * The methods by which scheme `exact` may be signed, preferred ones first. One that needs an allowance is only asked for
- * where the seller names it; what is presented is judged in any case.
+ * where the seller names it.
  */
 function listExactMethods({ methods }: PaymentOption): AnySignedMethod[] {
   return listSignedMethods().filter(

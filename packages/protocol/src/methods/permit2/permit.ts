@@ -105,6 +105,8 @@ function hashTypes() {
   };
 }
 
+const separators = new Map<number, Hex>();
+
 /** Permit2's domain separator on a chain (EIP-712): the same for every permit there. */
 export function hashPermit2Domain(chainId: number): Hex {
   let separator = separators.get(chainId);
