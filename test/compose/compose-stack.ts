@@ -42,7 +42,7 @@ export class ComposeStack {
   static async create(files: readonly string[]): Promise<ComposeStack> {
     const command = [...findCompose(), ...files.flatMap((file) => ['--file', file]), '--profile', 'devnet'];
     const [gateway = 0, devnet = 0, second = 0, operator = 0] = await Promise.all(
-      Array.from({ length: 4 }, findFreePort),
+      Array.from({ length: 4 }, () => findFreePort()),
     );
     return new ComposeStack(command, { gateway, devnet, second, operator });
   }

@@ -6,7 +6,7 @@ import { FIRST_CHAIN_ID, SECOND_CHAIN_ID } from '../../tools/devnet/chain/two-ch
 import { assert, step, type ComposeStack } from './compose-stack.js';
 
 const SERVICES = ['redis', 'postgres', 'devnet', 'devnet-2', 'gateway', 'bookkeeper', 'verifier', 'verifier-2'];
-const NETWORKS = { [FIRST_CHAIN_ID]: 'chain-testnet', [SECOND_CHAIN_ID]: 'chain-testnet-2' };
+const NETWORKS: Record<number, string> = { [FIRST_CHAIN_ID]: 'chain-testnet', [SECOND_CHAIN_ID]: 'chain-testnet-2' };
 /** In which a gateway notices that no verifier of a chain answers any more. */
 const WITHIN_MS = 60_000;
 
