@@ -2,8 +2,8 @@ import type { Offer, TransferRequirement } from '@tollgate/client';
 import {
   chooseOffer,
   createPaymentCall,
+  createReads,
   isSignable,
-  readTokenDomain,
   wayOf,
   type ChosenOffer,
   type Offers,
@@ -12,7 +12,7 @@ import { formatTokenAmount, isRecord, ownField, signedMethodOf, type AnySignedMe
 import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 import { z } from 'zod';
 
-import { approveSpender, readPermitAllowance } from '../payments/approval.js';
+import { approveSpender } from '../payments/approval.js';
 import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS, type PaymentLimits } from '../payments/payment-limits.js';
@@ -154,9 +154,7 @@ async function choose(
   { network, tokens, ...limits }: PaymentLimits,
 ): Promise<ChosenOffer> {
   const assets = tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
-  const allowanceOf = (asset: Address) => readPermitAllowance({ client, account }, asset);
-  const domainOf = (asset: Address) => readTokenDomain(client, chainId, asset);
-  const wallet = { chainId, authorizations: { readDomain: domainOf }, permits: { readAllowance: allowanceOf } };
+  const wallet = { chainId, ...createReads(account, client, chainId) };
   try {
     return await chooseOffer({ ...limits, assets, maxAmount, wallets: [wallet] }, offers);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { createDomainMissing, PaymentError } from '@tollgate/protocol';
 
+import type { MethodOptions } from '../methods/registry.js';
 import { isCharge } from '../offer/charge-requirement.js';
 import {
   judgeOffers,
@@ -18,9 +19,8 @@ export interface ChosenOffer<OneWallet extends ReadWallet = ReadWallet> {
 }
 
 /** The limits of a payment, and the wallets that may make it. */
-export interface ChoiceTerms<OneWallet extends ReadWallet = ReadWallet> extends PayingLimits<OneWallet> {
-  readonly permit2Allowance?: string | undefined;
-}
+export interface ChoiceTerms<OneWallet extends ReadWallet = ReadWallet>
+  extends PayingLimits<OneWallet>, MethodOptions {}
 
 /**
  * The first offer within the limits that a wallet can pay, in the order of `assets`. An offer is skipped too if the
@@ -48,7 +48,7 @@ export async function chooseOffer<OneWallet extends ReadWallet>(
 
 /** The offer with all that is needed to pay it, or why the wallet cannot. */
 async function complete<OneWallet extends ReadWallet>(
-  { permit2Allowance }: ChoiceTerms<OneWallet>,
+  terms: ChoiceTerms<OneWallet>,
   allowed: AllowedOffer<OneWallet>,
 ): Promise<AllowedOffer<OneWallet> | PaymentError> {
   const { requirement, wallet } = allowed;
@@ -57,8 +57,7 @@ async function complete<OneWallet extends ReadWallet>(
     const extra = await wallet.authorizations?.readDomain(requirement.asset);
     return extra ? { ...allowed, requirement: { ...requirement, extra } } : createDomainMissing(requirement.asset);
   }
-  const context = { wallet, permit2Allowance };
-  return (await methodOfOffer(requirement).findProblem?.(context, { ...allowed, requirement })) ?? allowed;
+  return (await methodOfOffer(requirement).findProblem?.({ ...terms, wallet }, { ...allowed, requirement })) ?? allowed;
 }
 
 /** A server offers one token in several ways. */
