@@ -1,5 +1,7 @@
 import { relative } from 'node:path';
 
+import { listSignedMethods } from '@tollgate/protocol';
+
 import { warnOfPublicUrl } from './check-settings.js';
 import type { DevFolder, DevState } from './dev-state.js';
 import { hasTestWallet, takesSignedPayments } from './dev/policy.js';
@@ -58,11 +60,12 @@ function lineIf(isShown: boolean, name: string, text: string): [string, string][
 function linesOfSecondChain({ secondChain }: DevState, folder: DevFolder): [string, string][] {
   if (secondChain === undefined) return [];
   const { rpcUrl, chainId, explorerUrl, asset, plainToken } = secondChain;
+  const spenders = listSignedMethods().flatMap(({ spender, title }) => (spender === null ? [] : [title]));
   return [
     ['chain 2', `${rpcUrl}    chain id ${chainId}, the same accounts`],
     ['explorer', `${explorerUrl}/tx/<transaction hash>`],
     ['USDC', asset],
-    ['WDEV', `${plainToken}    18 decimals, no EIP-3009: pay by Permit2 or a transfer`],
+    ['WDEV', `${plainToken}    18 decimals, signs nothing itself: pay by ${spenders.join(', ')} or a transfer`],
     ['options', `${relative(process.cwd(), folder.paymentsFile)} has what the gateway accepts on both`],
   ];
 }

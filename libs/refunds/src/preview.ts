@@ -79,7 +79,7 @@ const NOT_MEANT =
   'The payment bought an answer. To refund it all the same, say so: `answered: true`, or tollgate refund --answered.';
 const CONTRACT = 'The payer is a contract: what is sent there may be lost, or go to somebody else.';
 const PERMIT_ELSEWHERE =
-  'A Permit2 permit moved the money, sent through another contract: make sure that its payer has not been served for it.';
+  'A permit moved the money, sent through another contract: make sure that its payer has not been served for it.';
 const SEVERAL = 'Several payers paid in this transaction: make sure that this one asks for the refund.';
 const MAYBE_SERVED =
   'Redis or the book lost data, or began, after the money had arrived: the payment may have bought an answer before.';

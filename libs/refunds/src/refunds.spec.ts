@@ -290,7 +290,7 @@ describe('what a second person looks at', () => {
         const txHash = world.mine([transferLog(PAYER, SHOP, PRICE), settled], { to: OTHER });
         return world.note({ kind: 'transfer', chainId: CHAIN_ID, txHash, logIndex: 0 }, txHash);
       },
-      'A Permit2 permit moved the money, sent through another contract',
+      'A permit moved the money, sent through another contract',
     ],
     [
       'a transaction about which book and chain differ',

@@ -151,7 +151,6 @@ export const pledgeOnWire: SignedMethod<PledgeForms> = {
   parseToSign: (terms) => terms,
   termsOf: (toSign) => toSign,
   typedDataOf: (terms, chainId): TypedData => describe(terms, chainId),
-  hash: hashOf,
 };
 
 /** The place of the payment's own `Kept` log; the token's transfer comes directly before it. */

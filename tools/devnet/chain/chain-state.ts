@@ -32,6 +32,7 @@ const SOURCES = [
   'tools/devnet/chain/anvil.ts',
   'tools/devnet/chain/chain.ts',
   'tools/devnet/chain/chain-state.ts',
+  'tools/devnet/protocols/permit-contracts.ts',
   'tools/devnet/protocols/place-contracts.ts',
 ];
 const SOURCE_FOLDER = 'tools/devnet/protocols';

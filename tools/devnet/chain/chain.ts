@@ -90,7 +90,7 @@ export interface Devnet extends DevnetTerms {
 export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
 
 /**
- * Starts a chain of one anvil, with USDC, WDEV, Multicall3, Permit2 and its proxies at their addresses and funded accounts.
+ * Starts a chain of one anvil, with what `placeContracts` places, and funded accounts.
  * Blocks come at once unless given a time.
  */
 export async function startChain(options: ChainOptions & { protocols: true }): Promise<DevnetWithProtocols>;

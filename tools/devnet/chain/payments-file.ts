@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
+import { listSignedMethods } from '@tollgate/protocol';
 import { stringify } from 'yaml';
 
 import type { DevnetTerms } from './chain.js';
@@ -64,8 +65,10 @@ function describeChain(
   return { id: chainId, network, ...connection, explorer: explorerUrl, walletRpc: walletRpcUrl };
 }
 
+/** The token signs nothing itself. */
 function describeWdev({ name: chain }: ChainOfFile, { plainToken: token, payTo }: Described): object {
-  const methods = ['permit2', 'transfer'];
+  const signed = listSignedMethods().filter(({ spender }) => spender !== null);
+  const methods = [...signed.map(({ transferMethod }) => transferMethod), 'transfer'];
   return { chain, token, symbol: 'WDEV', decimals: 18, payTo, rate: WDEV_RATE, methods };
 }
 

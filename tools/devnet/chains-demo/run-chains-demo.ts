@@ -9,6 +9,7 @@ import { createWallet, fetchWithPayment, MemoryPaymentStore, type TrustedAsset }
 import {
   decodeJsonHeader,
   formatTokenAmount,
+  methodOfScheme,
   ownField,
   PAYMENT_REQUIRED,
   PAYMENT_RESPONSE,
@@ -115,7 +116,7 @@ async function showOffers(url: string, tokens: readonly ShownToken[]): Promise<v
     ['PRICE', 'SIGNED BY'],
     accepts.map(({ network, asset, amount, extra }) => [
       showAmount(tokens, `${network}:${asset}`, BigInt(amount)),
-      extra['assetTransferMethod'] === 'permit2' ? 'permit2' : 'eip3009',
+      String(extra['assetTransferMethod'] ?? methodOfScheme('exact')?.transferMethod),
     ]),
   );
   if (accepts.length !== tokens.length) throw new Error(`${accepts.length} offers, and not ${tokens.length}`);

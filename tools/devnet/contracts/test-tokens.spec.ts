@@ -1,3 +1,4 @@
+import { PERMIT2_ADDRESS } from '@tollgate/protocol';
 import { domainSeparator, erc20Abi, erc721Abi, parseAbi, parseEther, type Address } from 'viem';
 
 import { createTrader, type Trader } from '../../../test/harness/agents/trader.js';
@@ -97,14 +98,14 @@ describe('the tokens of the devnet', () => {
 
   it('has a Permit2 whose domain is this chain', async () => {
     const call = {
-      address: chain.contracts.permit2,
+      address: PERMIT2_ADDRESS,
       abi: parseAbi([
         'function DOMAIN_SEPARATOR() view returns (bytes32)',
         'function allowance(address owner, address token, address spender) view returns (uint160 amount, uint48 expiration, uint48 nonce)',
       ]),
     } as const;
     const { chainId } = chain;
-    const domain = { name: 'Permit2', chainId, verifyingContract: chain.contracts.permit2 };
+    const domain = { name: 'Permit2', chainId, verifyingContract: PERMIT2_ADDRESS };
     expect(await trader.readContract({ ...call, functionName: 'DOMAIN_SEPARATOR' })).toBe(domainSeparator({ domain }));
     const args = [trader.address, chain.asset, receiver] as const;
     expect(await trader.readContract({ ...call, functionName: 'allowance', args })).toEqual([0n, 0, 0]);

@@ -21,7 +21,7 @@ export interface ClientOptions {
   payer: { address: Hex; privateKey: Hex };
   /** Which of the offers of a version 2 challenge it takes; without it the first. */
   scheme?: 'exact' | 'upto';
-  transferMethod?: 'eip3009' | 'permit2';
+  transferMethod?: string;
   /** Names its payments by the extension `payment-identifier`. */
   paymentId?: string;
   /** Signs in by the extension `sign-in-with-x` before it pays. */

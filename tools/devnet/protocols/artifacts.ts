@@ -41,12 +41,6 @@ export async function readArtifacts(): Promise<Record<ArtifactName, CompiledCont
   return Object.fromEntries(entries) as Record<ArtifactName, CompiledContract>;
 }
 
-/** The runtime code of Permit2. */
-export async function readPermit2Code(): Promise<Hex> {
-  const text = await readFile(inPackages('@1inch/solidity-utils/dist/src/permit2.json'), 'utf8');
-  return (JSON.parse(text) as { bytecode: Hex }).bytecode;
-}
-
 /** The creation code of Multicall3, which viem has and does not export. */
 export function readMulticall3CreationCode(): Hex {
   const constants = createRequire(inPackages('viem/package.json'))('./_cjs/constants/contracts.js') as unknown;
@@ -59,6 +53,6 @@ export function creationCode({ abi, bytecode }: CompiledContract, args: readonly
 }
 
 /** By path, not by name: not every package exports its artifacts. */
-function inPackages(path: string): string {
+export function inPackages(path: string): string {
   return join(repositoryRoot(), 'node_modules', path);
 }

@@ -76,4 +76,4 @@ export function planCreations(contracts: Contracts, usdc: Address): { codes: Hex
   };
 }
 
-export type PlannedAddresses = Omit<DevnetContracts, 'multicall3' | 'permit2'>;
+export type PlannedAddresses = Omit<DevnetContracts, 'multicall3'>;

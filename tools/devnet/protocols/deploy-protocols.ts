@@ -5,7 +5,7 @@ import { readContracts } from '../contracts/contracts.js';
 import { readArtifacts } from './artifacts.js';
 import { planCreations } from './create-contracts.js';
 import { assertDeployerIsFresh, sendAsDeployer } from './deployer.js';
-import { MULTICALL3, PERMIT2 } from './place-contracts.js';
+import { MULTICALL3 } from './place-contracts.js';
 import { seedProtocols } from './seed-protocols.js';
 
 export interface BareChain {
@@ -27,5 +27,5 @@ export async function deployProtocols({ rpcUrl, asset, accounts }: BareChain): P
   const { codes, addresses } = planCreations(contracts, asset);
   await assertDeployerIsFresh(rpcUrl);
   await sendAsDeployer(rpcUrl, [...codes.map((data) => ({ data })), ...seedProtocols(contracts, addresses, receivers)]);
-  return { multicall3: MULTICALL3, permit2: PERMIT2, ...addresses };
+  return { multicall3: MULTICALL3, ...addresses };
 }

@@ -1,4 +1,3 @@
-
 import { encodeLockedTransfer } from '@tollgate/protocol';
 
 import { escapeHtml } from './document.js';

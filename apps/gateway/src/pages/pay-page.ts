@@ -1,4 +1,3 @@
-
 import { methodOfScheme } from '@tollgate/protocol';
 
 import type { PayPageData } from '../../web/page-data.js';

@@ -1,9 +1,9 @@
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type ChainReader, ChainUnavailableError } from '@tollgate/chain';
 import { VARIABLE_NAMES, type OptionNames, type PaymentOption } from '@tollgate/config';
-import type { Hex } from '@tollgate/protocol';
+import { listSignedMethods, type Hex } from '@tollgate/protocol';
 import { ASSET_DECIMALS_DIFFER, type OptionUnready } from '@tollgate/transport';
-import type { AcceptedAssets, MisnamedToken } from '@tollgate/verification';
+import { verificationMethods, type AcceptedAssets, type MisnamedToken } from '@tollgate/verification';
 
 import { optionLabelOf } from '../metrics/verifier-metrics.js';
 
@@ -91,8 +91,7 @@ export class TokenComparison implements OnApplicationShutdown {
     const { nameOption } = this.options;
     return (this.#misnamed ?? []).flatMap((token) => {
       const option = this.#tokens.find(({ asset }) => asset === token.asset);
-      // An option whose methods lack eip3009 takes no signature under the token's domain.
-      if (option?.methods?.includes('eip3009') === false) return [];
+      if (option?.methods?.some(isOfTokenDomain) === false) return [];
       return describeMisnamed(token, option === undefined ? VARIABLE_NAMES : nameOption(option));
     });
   }
@@ -152,6 +151,12 @@ export class TokenComparison implements OnApplicationShutdown {
       this.#logger.error(`no EIP-3009 authorization is taken for ${misnamed}`);
     this.#logged.misnamed = misnamed;
   }
+}
+
+/** Whether its payers sign under the token's domain. */
+function isOfTokenDomain(transferMethod: string): boolean {
+  const method = listSignedMethods().find((one) => one.transferMethod === transferMethod);
+  return method !== undefined && verificationMethods.of(method).isOfTokenDomain;
 }
 
 function describeMisnamed({ asset, name, version, stated }: MisnamedToken, { domain }: OptionNames): string {

@@ -128,7 +128,7 @@ export class OptionEntry {
   rate: string = '1';
 
   @IsOptional()
-  @IsArray({ message: 'methods must be a list such as [permit2, transfer]' })
+  @IsArray({ message: `methods must be a list such as [${listMethods().join(', ')}]` })
   @ArrayNotEmpty({ message: 'methods must list at least one method' })
   @ArrayUnique({ message: 'methods lists a method twice' })
   @AreMethods()

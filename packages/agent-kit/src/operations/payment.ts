@@ -14,7 +14,14 @@ import { z } from 'zod';
 import { approveSpender } from '../payments/approval.js';
 import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
-import { createReads, listAssets, listPaying, listReasons, toProblem, type Reads } from '../payments/paying-chains.js';
+import {
+  createReadsOn,
+  listAssets,
+  listPaying,
+  listReasons,
+  toProblem,
+  type Reads,
+} from '../payments/paying-chains.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { showRequest } from '../payments/priced-request.js';
 import { paidResourcesSchema, readPaidResources } from '../payments/read-paid-resources.js';
@@ -90,10 +97,10 @@ export async function draftPayment(
   const drafts = new Map<Offer, PaymentDraft['draft']>();
   const { chosen, skipped, others } = await chooseOffer(
     {
+      ...paying[0].payments,
       assets: paying.flatMap(listAssets),
       maxAmount: maxAmount ?? paying[0].payments.maxAmount,
-      permit2Allowance: paying[0].payments.permit2Allowance,
-      wallets: paying.map(createReads),
+      wallets: paying.map(createReadsOn),
       findProblem: async (allowed) => {
         try {
           const draft = await draftOffer(allowed, request);

@@ -1,10 +1,9 @@
 import { PaymentNotAcceptedError } from '@tollgate/client';
-import { readSystemCode } from '@tollgate/client/internal';
+import { findMissingAllowance, readSystemCode } from '@tollgate/client/internal';
 import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
 
 import { AgentKitError, hideKeyWords, quoteReason, type AgentKitErrorCode } from '../types/agent-kit-error.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';
-import { APPROVAL_SUGGESTIONS } from './approval.js';
 
 // URLs and reasons in these messages come from the server.
 const MAX_MESSAGE_LENGTH = 1_000;
@@ -44,12 +43,14 @@ export function explainUnpaid(error: unknown, url?: string): AgentKitError {
   const isPoor = error.code === 'cannot_pay' && /insufficient funds/i.test(error.message);
   const code = own?.code ?? (isPoor ? 'INSUFFICIENT_FUNDS' : (CODES[error.code] ?? 'PAYMENT_FAILED'));
   const message = code === 'NETWORK_ERROR' ? `The network failed: ${clean(error)}` : clean(error);
-  const approval = APPROVAL_SUGGESTIONS[error.code];
+  const missing = findMissingAllowance(error.code);
   return new AgentKitError(code, message, {
     cause: error,
     details: { ...own?.details, paymentError: error.code },
     ...(code === 'PAYMENT_FAILED' && { suggestion }),
-    ...(approval !== undefined && { suggestion: approval }),
+    ...(missing && {
+      suggestion: `Nothing was paid. Approve ${missing.title} with the operation approve, or set payments.${missing.option} of the kit.`,
+    }),
     ...(error.code === 'over_limit' && { suggestion: 'Raise the limit, or do not buy it; nothing was paid.' }),
   });
 }

@@ -1,6 +1,6 @@
 import type { TrustedAsset } from '@tollgate/client';
 import {
-  readTokenDomain,
+  createReads,
   type AllowedOffer,
   type Offers,
   type ReadWallet,
@@ -11,7 +11,6 @@ import { PaymentError } from '@tollgate/protocol';
 import { explainFailure } from '../chain/explain-failure.js';
 import type { PaymentDraftContext } from '../operations/define/operation.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import { readPermitAllowance } from './approval.js';
 import { namesOf } from './further-chains.js';
 import type { PaymentLimits } from './payment-limits.js';
 
@@ -45,8 +44,9 @@ export interface Reads extends ReadWallet {
 export const listAssets = ({ chainId, payments: { network, tokens } }: PaymentPlace): TrustedAsset[] =>
   tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
 
-export function createReads(context: PaymentPlace): Reads {
+export function createReadsOn(context: PaymentPlace): Reads {
   const { client, chainId, account } = context;
+  const { authorizations, permits } = createReads(account, client, chainId);
   const ask = async <Answer>(reading: Promise<Answer>): Promise<Answer> =>
     reading.catch((error: unknown) => {
       throw toProblem(error);
@@ -54,8 +54,8 @@ export function createReads(context: PaymentPlace): Reads {
   return {
     context,
     chainId,
-    authorizations: { readDomain: (asset) => ask(readTokenDomain(client, chainId, asset)) },
-    permits: { readAllowance: (asset) => ask(readPermitAllowance({ client, account }, asset)) },
+    authorizations: { readDomain: (asset) => ask(authorizations.readDomain(asset)) },
+    permits: { readAllowance: (asset) => ask(permits.readAllowance(asset)) },
   };
 }
 

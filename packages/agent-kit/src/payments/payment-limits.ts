@@ -1,5 +1,5 @@
 import type { PaymentStore } from '@tollgate/client';
-import { isVolatile } from '@tollgate/client/internal';
+import { isVolatile, type MethodOptions } from '@tollgate/client/internal';
 import { caip2Of } from '@tollgate/protocol';
 import { isAddressEqual } from 'viem';
 
@@ -22,7 +22,7 @@ export interface FurtherChain {
 }
 
 /** How a kit pays at servers that answer 402. */
-export interface PaymentSettings {
+export interface PaymentSettings extends MethodOptions {
   /** The maximum price of a resource when the inputs contain none, as decimal text in the token's unit; default 0.01. */
   maxAmount?: string;
   /** Where payments are stored to survive a crash; default: where the paying client stores them. */
@@ -31,11 +31,6 @@ export interface PaymentSettings {
   allowInsecureHttp?: boolean;
   /** Time limit for reading a price; default 10,000. */
   priceTimeoutMs?: number;
-  /**
-   * The allowance to give Permit2, as decimal text in the token's unit, when an offer needs it and the present one is
-   * too low. Default: none is given, and such an offer is refused.
-   */
-  permit2Allowance?: string;
   /**
    * Headers for the requests to an origin: `{ 'https://api.example.com': { authorization: 'Bearer …' } }`. They are in
    * no plan and no result, and inputs cannot replace them.

@@ -8,12 +8,11 @@ type Addresses<Contracts> = {
 };
 
 /**
- * The addresses are the same on every devnet. All except those of USDC, Multicall3 and Permit2 are created in a fixed order by an address whose
+ * The addresses are the same on every devnet. All except those of USDC and Multicall3 are created in a fixed order by an address whose
  * key does not exist; code at one of these addresses distinguishes a devnet from every other chain.
  */
 export const DEVNET_CONTRACTS = {
   multicall3: '0xcA11bde05977b3631167028862bE2a173976CA11',
-  permit2: '0x000000000022D473030F116dDEE9F6B43aC78BA3',
   tokens: {
     USDC: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
     WSEI: '0xc7e697c9aCE9Be81e68bF9e374557c8f5fC3F692',

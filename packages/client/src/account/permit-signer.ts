@@ -25,17 +25,18 @@ export function createPermitSigner(account: LocalAccount, client: PublicClient, 
       const signature = await account.signTypedData(createPermit2TypedData(transfer, chainId));
       return { kind: 'permit2', ...transfer, signature };
     },
-    readAllowance: (address) =>
-      lookUp('allowance', () => {
-        const args = [account.address, PERMIT2_ADDRESS] as const;
-        return client.readContract({ address, abi: erc20Abi, functionName: 'allowance', args });
-      }),
+    readAllowance: (asset) => lookUp('allowance', () => readPermitAllowance(client, account.address, asset)),
     isExpired: (transfer) =>
       lookUp('permit', async () => {
         const isUsed = (block: bigint) => isPermitUsed(client, transfer, block);
         return (await readStateOf(client, { kind: 'permit2', ...transfer }, isUsed)) === 'void';
       }),
   };
+}
+
+/** @throws what the client throws */
+export function readPermitAllowance(client: PublicClient, owner: Hex, address: Hex): Promise<bigint> {
+  return client.readContract({ address, abi: erc20Abi, functionName: 'allowance', args: [owner, PERMIT2_ADDRESS] });
 }
 
 const abi = parseAbi(['function nonceBitmap(address owner, uint256 word) view returns (uint256)']);

@@ -1,7 +1,9 @@
+import type { Hex } from '@tollgate/protocol';
 import type { LocalAccount, PublicClient } from 'viem';
 
 import { createAuthorizationSigner, type AuthorizationSigner } from './authorization-signer.js';
-import { createPermitSigner, type PermitSigner } from './permit-signer.js';
+import { createPermitSigner, readPermitAllowance, type PermitSigner } from './permit-signer.js';
+import { readTokenDomain } from './read-token-domain.js';
 
 export type { AuthorizationSigner, PermitSigner };
 export type { SignedToken } from './authorization-signer.js';
@@ -10,7 +12,7 @@ export type { SignedToken } from './authorization-signer.js';
 export interface WalletSigners {
   /** Without it, offers that require a signed EIP-3009 authorization are not paid. */
   readonly authorizations?: AuthorizationSigner;
-  /** Without it, offers by Permit2, including those that charge by use, are not paid. */
+  /** Without it, offers that a permit pays, including those that charge by use, are not paid. */
   readonly permits?: PermitSigner;
 }
 
@@ -18,6 +20,18 @@ export interface WalletSigners {
 export interface WalletReads {
   readonly authorizations?: Pick<AuthorizationSigner, 'readDomain'>;
   readonly permits?: Pick<PermitSigner, 'readAllowance'>;
+}
+
+/** The reads of an account that signs elsewhere. They throw what the client throws. */
+export function createReads(
+  owner: Hex,
+  client: PublicClient,
+  chainId: number,
+): Required<Pick<WalletReads, 'authorizations' | 'permits'>> {
+  return {
+    authorizations: { readDomain: (asset) => readTokenDomain(client, chainId, asset) },
+    permits: { readAllowance: (asset) => readPermitAllowance(client, owner, asset) },
+  };
 }
 
 /** @param state asks nodes that have the account's last transaction */

@@ -6,6 +6,7 @@ import { InvalidArgumentError } from 'commander';
 
 import type { WalletOptions } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
+import { createAllowances } from '../methods/registry.js';
 import { readSystemCode } from '../network/read-system-code.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { FilePaymentStore } from '../store/file-payment-store.js';
@@ -185,7 +186,7 @@ export function readArguments(url: string, values: PayOptions, env: NodeJS.Proce
     options: {
       assets,
       maxAmount: readAmount(values.max ?? '0', '--max', decimals),
-      ...(values.approve !== undefined && { permit2Allowance: readAmount(values.approve, '--approve', decimals) }),
+      ...(values.approve !== undefined && createAllowances(readAmount(values.approve, '--approve', decimals))),
       deadlineMs: readSeconds(values.timeout ?? '60', 'timeout'),
       allowInsecureHttp: values.insecure ?? false,
     },

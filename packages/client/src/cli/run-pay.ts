@@ -18,6 +18,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { createWallet } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
 import { fetchWithPayment } from '../fetch/fetch-with-payment.js';
+import { findMissingAllowance } from '../methods/registry.js';
 import { readJsonHeader } from '../network/read-body.js';
 import { requestKey, takeRequest } from '../network/request-snapshot.js';
 import type { SkippedOffer } from '../offer/judge-offers.js';
@@ -46,10 +47,14 @@ const MAX_RECEIPT_BYTES = 64 * 1024;
 const HINTS: Partial<Record<PaymentErrorCode, string>> = {
   over_limit: 'Raise --max if the price is right.',
   no_trusted_requirement: 'Compare what it offers with --network, --chain-id, --asset, --pay-to and --also.',
-  permit2_allowance_missing: 'Approve Permit2 for the token, or pass --approve AMOUNT to do so here.',
   wallet_unavailable: 'Check that the RPC server is up and --rpc is right; --rpc-timeout waits longer.',
   insecure_url: 'Use https, or give --insecure on a network you trust.',
 };
+
+function hintAllowance(code: PaymentErrorCode): string | undefined {
+  const missing = findMissingAllowance(code);
+  return missing && `Approve ${missing.title} for the token, or pass --approve AMOUNT to do so here.`;
+}
 
 /** The payment's name in messages. */
 function nameOf({ transaction, authorization }: StoredPayment): string {
@@ -62,7 +67,8 @@ function describeIntention({ scheme, asset, payTo, extra }: StoredPayment['requi
 
 function describeSkipped({ requirement: { scheme }, problem }: SkippedOffer): string {
   const consequence = scheme === 'upto' ? 'the full price is paid, not what is used' : 'the next offer is paid';
-  const remedy = problem.code === 'permit2_allowance_missing' ? '; --approve AMOUNT lets Permit2 move it' : '';
+  const missing = findMissingAllowance(problem.code);
+  const remedy = missing ? `; --approve AMOUNT lets ${missing.title} move it` : '';
   return `${problem.message} So ${consequence}${remedy}.`;
 }
 
@@ -197,7 +203,7 @@ export async function payOnce(
       return isSigned ? 4 : 1;
     }
     terminal.stderr(plain(`${message} [${error.code}]`));
-    const hint = HINTS[error.code] ?? error.hint;
+    const hint = HINTS[error.code] ?? hintAllowance(error.code) ?? error.hint;
     if (hint !== undefined) terminal.stderr(hint);
     // A person would look at the chain for the outcome, and here it does not answer.
     if (error.code === 'wallet_unavailable' && !isSigned) terminal.stderr('Nothing was paid.');

@@ -1,15 +1,18 @@
-import type { PaymentToSign, SignedMethods } from '@tollgate/protocol';
+import { signedMethodOf, type PaymentErrorCode, type PaymentToSign, type SignedMethods } from '@tollgate/protocol';
 import type { PublicClient } from 'viem';
 
 import { readStateOf } from '../account/payment-state.js';
 import { payByEip3009, type AuthorizableRequirement } from './eip3009/method.js';
 import type { PayingMethod, SignedRequirement } from './paying-method.js';
+import type { AllowanceOptions } from './permit2/allowance.js';
 import { payByPermit2, type PermittableRequirement } from './permit2/method.js';
 
 export type { AuthorizableRequirement, PermittableRequirement };
 /** What a server of x402 offers that a signature pays. */
 export type X402Requirement = AuthorizableRequirement | PermittableRequirement;
-export type AnyPayingMethod = PayingMethod<keyof SignedMethods, X402Requirement>;
+/** What of the client's options is for one method alone. */
+export type MethodOptions = AllowanceOptions;
+export type AnyPayingMethod = PayingMethod<keyof SignedMethods, X402Requirement, MethodOptions>;
 
 /** One line a method, the usual one of a scheme first. */
 const METHODS: AnyPayingMethod[] = [payByEip3009, payByPermit2];
@@ -30,6 +33,17 @@ export function payingMethodOf(kind: string): AnyPayingMethod {
   const method = METHODS.find((one) => one.kind === kind);
   if (method === undefined) throw new TypeError(`this client does not pay by ${kind}`);
   return method;
+}
+
+/** The options that give each method's contract the same allowance, as decimal text. */
+export function createAllowances(amount: string): MethodOptions {
+  return Object.fromEntries(METHODS.flatMap(({ allowance }) => (allowance ? [[allowance.option, amount]] : [])));
+}
+
+/** Whose allowance is missing where a payment fails so, and the option that gives one; undefined for other failures. */
+export function findMissingAllowance(failure: PaymentErrorCode): { title: string; option: string } | undefined {
+  const method = METHODS.find(({ allowance }) => allowance?.failure === failure);
+  return method?.allowance && { title: signedMethodOf(method).title, option: method.allowance.option };
 }
 
 /** What a final block shows of a signed payment, as `readStateOf` says. @throws what the client throws */

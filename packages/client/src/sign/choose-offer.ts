@@ -1,5 +1,6 @@
 import { createDomainMissing, PaymentError } from '@tollgate/protocol';
 
+import type { MethodOptions } from '../methods/registry.js';
 import { isCharge } from '../offer/charge-requirement.js';
 import {
   judgeOffers,
@@ -20,8 +21,7 @@ export interface ChosenOffer<OneWallet extends ReadWallet = ReadWallet> {
 }
 
 /** The limits of a payment, and the wallets that may make it. */
-export interface ChoiceTerms<OneWallet extends ReadWallet = ReadWallet> extends PayingLimits<OneWallet> {
-  readonly permit2Allowance?: string | undefined;
+export interface ChoiceTerms<OneWallet extends ReadWallet = ReadWallet> extends PayingLimits<OneWallet>, MethodOptions {
   /** Why the caller does not pay an offer that a wallet can pay; null: it does. */
   readonly findProblem?: (allowed: AllowedOffer<OneWallet>) => Promise<PaymentError | null>;
 }
@@ -62,7 +62,7 @@ async function complete<OneWallet extends ReadWallet>(
 }
 
 async function readMissing<OneWallet extends ReadWallet>(
-  { permit2Allowance }: ChoiceTerms<OneWallet>,
+  terms: ChoiceTerms<OneWallet>,
   allowed: AllowedOffer<OneWallet>,
 ): Promise<AllowedOffer<OneWallet> | PaymentError> {
   const { requirement, wallet } = allowed;
@@ -71,8 +71,7 @@ async function readMissing<OneWallet extends ReadWallet>(
     const extra = await wallet.authorizations?.readDomain(requirement.asset);
     return extra ? { ...allowed, requirement: { ...requirement, extra } } : createDomainMissing(requirement.asset);
   }
-  const context = { wallet, permit2Allowance };
-  return (await methodOfOffer(requirement).findProblem?.(context, { ...allowed, requirement })) ?? allowed;
+  return (await methodOfOffer(requirement).findProblem?.({ ...terms, wallet }, { ...allowed, requirement })) ?? allowed;
 }
 
 /** A server offers one token in several ways. */

@@ -1,6 +1,7 @@
 import { isAddress, isRecord, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import type { Wallet } from '../account/wallet.js';
+import { listPayingMethods, type MethodOptions } from '../methods/registry.js';
 import type { SkippedOffer } from '../offer/judge-offers.js';
 import type { PaymentWay } from '../offer/signable-requirement.js';
 import { SpendingLimit } from '../offer/spending-limit.js';
@@ -19,7 +20,7 @@ export type PaymentEvent =
   | { type: 'waiting'; key: string; reason: string; delayMs: number }
   | { type: 'redeemed'; key: string; payment: StoredPayment; status: number };
 
-export interface PaymentOptions {
+export interface PaymentOptions extends MethodOptions {
   /**
    * The only assets to pay with, preferred ones first. There is no default: with an empty list nothing is paid.
    */
@@ -32,12 +33,6 @@ export interface PaymentOptions {
    * to share one limit between several, give them the same `SpendingLimit`.
    */
   maxTotal?: string | SpendingLimit;
-  /**
-   * The allowance to give Permit2 for an asset, in decimal text, by a transaction of the wallet, when the current one
-   * is too low for a payment. If omitted, the next offer within the limits is paid, which the event `skipped` reports;
-   * if there is none, the payment fails with `permit2_allowance_missing`.
-   */
-  permit2Allowance?: string;
   /** Only offers that are paid in this way; if omitted, in any that the wallet can. */
   way?: PaymentWay;
   /**
@@ -59,11 +54,9 @@ export interface PaymentOptions {
 }
 
 /** The options with all defaults applied, and the state that the calls of one client share. */
-export interface PaymentContext extends Required<
-  Omit<PaymentOptions, 'maxTotal' | 'permit2Allowance' | 'way' | 'store'>
-> {
+export interface PaymentContext
+  extends MethodOptions, Required<Omit<PaymentOptions, keyof MethodOptions | 'maxTotal' | 'way' | 'store'>> {
   store: PaymentStore;
-  permit2Allowance: string | undefined;
   way: PaymentWay | undefined;
   fetch: typeof globalThis.fetch;
   /** One a chain. */
@@ -90,16 +83,17 @@ export function createContext(
     if (!Number.isSafeInteger(chainId)) throw new PaymentError('invalid_options', 'A trusted asset has no chain id.');
     parseTokenAmount(maxAmount, decimals);
     if (limit !== undefined) parseTokenAmount(limit.maxTotal, decimals);
-    if (options.permit2Allowance !== undefined) parseTokenAmount(options.permit2Allowance, decimals);
+    for (const { allowance } of listPayingMethods()) {
+      const given = allowance && options[allowance.option];
+      if (given !== undefined) parseTokenAmount(given, decimals);
+    }
   }
   return {
+    ...options,
     // Browsers refuse a fetch that is called as a method.
     fetch: (...request) => fetch(...request),
     wallets,
     limit,
-    assets: options.assets,
-    maxAmount: options.maxAmount,
-    permit2Allowance: options.permit2Allowance,
     way: options.way,
     store: openPaymentStore(options.store, wallets[0] as Wallet),
     deadlineMs: options.deadlineMs ?? 60_000,

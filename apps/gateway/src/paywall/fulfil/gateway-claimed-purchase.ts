@@ -48,7 +48,7 @@ export interface GatewayClaimedPurchaseParts {
   readonly reportFailure: (error: unknown, order: Order) => void;
   /** Of money that has arrived and that a redirect has released: the answer is at a path that another payment buys. */
   readonly reportOwed: (payment: string, money: MadePayment, order: Order) => void;
-  readonly option: Pick<PaymentOption, 'decimals' | 'rate'>;
+  readonly option: Pick<PaymentOption, 'decimals' | 'rate' | 'symbol'>;
   readonly maxStoredAnswerBytes: number;
   /** Parameters of a query that the book does not get; null: it gets no query. */
   readonly leftOutOfQueries: readonly string[] | null;

@@ -8,6 +8,16 @@ import type { Chosen, PayingContext, SignedRequirement } from '../paying-method.
 
 const POLL_MS = 100;
 
+/** What a client that pays by Permit2 may be given. */
+export interface AllowanceOptions {
+  /**
+   * The allowance to give Permit2 for an asset, in decimal text, by a transaction of the wallet, when the current one
+   * is too low for a payment. If omitted, the next offer within the limits is paid, which the event `skipped` reports;
+   * if there is none, the payment fails with `permit2_allowance_missing`.
+   */
+  permit2Allowance?: string | undefined;
+}
+
 type Permittable = Chosen<SignedRequirement>;
 
 /** The allowance to give, in base units; null if it is too low for the payment. */
@@ -53,7 +63,7 @@ export async function findAllowanceProblem(
  * @throws any error of the sending
  */
 export async function ensureAllowance(
-  context: PayingContext,
+  context: PayingContext & AllowanceOptions,
   permits: PermitSigner,
   chosen: Permittable,
   signal: AbortSignal | null,

@@ -2,7 +2,7 @@ import { isAddress, lowerHex, ownField, PaymentError, type Hex } from '@tollgate
 
 import { isPermitUsed } from '../../account/permit-signer.js';
 import type { PayingMethod, SignedRequirement } from '../paying-method.js';
-import { ensureAllowance, findAllowanceProblem } from './allowance.js';
+import { ensureAllowance, findAllowanceProblem, type AllowanceOptions } from './allowance.js';
 
 /** Paid by Permit2. Under `upto` the amount is a maximum, and only the given facilitator may settle it. */
 export type PermittableRequirement = SignedRequirement &
@@ -11,10 +11,11 @@ export type PermittableRequirement = SignedRequirement &
     | { scheme: 'upto'; extra: { name: string | null; assetTransferMethod: 'permit2'; facilitatorAddress: Hex } }
   );
 
-export const payByPermit2: PayingMethod<'permit2', PermittableRequirement> = {
+export const payByPermit2: PayingMethod<'permit2', PermittableRequirement, AllowanceOptions> = {
   kind: 'permit2',
   pays: 'offers of "exact" and "upto" by Permit2',
   signer: 'permits',
+  allowance: { option: 'permit2Allowance', failure: 'permit2_allowance_missing' },
   read(terms, { scheme, assetName: name, extra }) {
     const assetTransferMethod = 'permit2';
     if (scheme !== 'upto') return { ...terms, scheme: 'exact', extra: { name, assetTransferMethod } };
