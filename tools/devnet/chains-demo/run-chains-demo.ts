@@ -116,7 +116,7 @@ async function showOffers(url: string, tokens: readonly ShownToken[]): Promise<v
     ['PRICE', 'SIGNED BY'],
     accepts.map(({ network, asset, amount, extra }) => [
       showAmount(tokens, `${network}:${asset}`, BigInt(amount)),
-      String(extra['assetTransferMethod'] ?? methodOfScheme('exact')?.transferMethod),
+      String((extra['assetTransferMethod'] as string | undefined) ?? methodOfScheme('exact')?.transferMethod),
     ]),
   );
   if (accepts.length !== tokens.length) throw new Error(`${accepts.length} offers, and not ${tokens.length}`);

@@ -8,8 +8,8 @@ import { startTwoChains, type TwoChains } from '../../../../tools/devnet/chain/t
 import { expectFailure, useOpened } from '../../../client/test/set-up.js';
 import { startSigningShop, type SigningShop } from '../../../client/test/signing-shop.js';
 import { AgentKit } from '../agent-kit.js';
-import type { FurtherChain } from '../payments/payment-limits.js';
 import type { SpendingPolicy } from '../policy/policy.js';
+import type { FurtherChain } from '../settings/agent-kit-options.js';
 
 describe('a kit that pays on two chains', () => {
   const chains = {} as TwoChains;

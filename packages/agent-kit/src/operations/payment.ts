@@ -14,14 +14,6 @@ import { z } from 'zod';
 import { approveSpender } from '../payments/approval.js';
 import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
-import {
-  createReadsOn,
-  listAssets,
-  listPaying,
-  listReasons,
-  toProblem,
-  type Reads,
-} from '../payments/paying-chains.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { showRequest } from '../payments/priced-request.js';
 import { paidResourcesSchema, readPaidResources } from '../payments/read-paid-resources.js';
@@ -35,6 +27,7 @@ import { quoteUntrusted } from '../types/untrusted-text.js';
 import { defineRead, defineWrite, parseInput, type PaymentDraftContext } from './define/operation.js';
 import { resourceInputSchema } from './define/resource-input.js';
 import { WRITE_OPERATIONS } from './define/write-operations.js';
+import { createReadsOn, listAssets, listPaying, listReasons, toProblem, type Reads } from './paying-chains.js';
 
 export const payForResource = defineWrite({
   name: 'payForResource',

@@ -1,25 +1,15 @@
 import type { PaymentStore } from '@tollgate/client';
 import { isVolatile, type MethodOptions } from '@tollgate/client/internal';
 import { caip2Of } from '@tollgate/protocol';
-import { isAddressEqual } from 'viem';
+import { isAddressEqual, type Address } from 'viem';
 
-import type { ChainRegistry } from '../registry/registry.js';
 import type { OwnHeaders } from '../types/plan.js';
-import type { ListedToken, Token } from '../types/token.js';
+import type { Token } from '../types/token.js';
 
 /** The default maximum price of one answer: whole units of a token worth about a dollar. */
 const DEFAULT_MAX_PAYMENT = '0.01';
 
 export const PRICE_TIMEOUT_MS = 10_000;
-
-/** A further chain on which the account of a kit pays; its fields are those of the kit's own chain. */
-export interface FurtherChain {
-  rpcUrl: string;
-  otherRpcUrls?: readonly string[];
-  tokens?: readonly ListedToken[];
-  registry?: ChainRegistry;
-  explorerUrl?: string;
-}
 
 /** How a kit pays at servers that answer 402. */
 export interface PaymentSettings extends MethodOptions {
@@ -36,12 +26,10 @@ export interface PaymentSettings extends MethodOptions {
    * no plan and no result, and inputs cannot replace them.
    */
   headers?: OwnHeaders;
-  /** Further chains on which the same account pays, tried after the kit's own in this order. */
-  chains?: readonly FurtherChain[];
 }
 
 /** The limits of payments on a chain. A server's answer never extends them. */
-export interface PaymentLimits extends Omit<PaymentSettings, 'store' | 'chains'> {
+export interface PaymentLimits extends Omit<PaymentSettings, 'store'> {
   /** The gates' name for the chain, for example `chain-testnet`. */
   network: string;
   tokens: readonly Token[];
@@ -52,11 +40,11 @@ export interface PaymentLimits extends Omit<PaymentSettings, 'store' | 'chains'>
 
 /** The limits on a chain, with the decimals of our own list; without tokens if gates accept none of it. */
 export function createPaymentLimits(
-  { chainId, payments }: Pick<ChainRegistry, 'chainId' | 'payments'>,
+  { chainId, payments }: { chainId: number; payments?: { network: string; tokens: readonly Address[] } },
   listed: readonly Token[],
   options: PaymentSettings = {},
 ): PaymentLimits {
-  const { store, chains: _chains, ...others } = options;
+  const { store, ...others } = options;
   const tokens = listed.filter((token) => payments?.tokens.some((payable) => isAddressEqual(payable, token.address)));
   return {
     ...others,

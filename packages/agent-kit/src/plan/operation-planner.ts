@@ -10,7 +10,7 @@ import {
   type Operation,
   type OperationContext,
 } from '../operations/define/operation.js';
-import { assertOtherChain } from '../payments/further-chains.js';
+import { assertOtherChain } from '../operations/further-chains.js';
 import { readTokenAmounts, type TokenLimit } from '../policy/token-limits.js';
 import { isOnChain } from '../registry/create-protocol-set.js';
 import {
@@ -36,7 +36,7 @@ const CHEAPEST_GAS = 21_000n;
 
 /** The options of the further chains: those of the kit, without what belongs to its own chain. */
 function listFurther({ payments = {}, ...options }: ParsedOptions): AgentKitOptions[] {
-  const { registry: _registry, tokens: _tokens, explorerUrl: _explorer, otherRpcUrls: _others, ...common } = options;
+  const { registry, tokens, explorerUrl, otherRpcUrls, ...common } = options;
   const { chains = [], ...rules } = payments;
   return chains.map((chain) => ({ ...common, ...chain, payments: rules }));
 }

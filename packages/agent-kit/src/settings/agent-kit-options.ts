@@ -10,6 +10,11 @@ import { AgentKitError } from '../types/agent-kit-error.js';
 import type { OwnHeaders } from '../types/plan.js';
 import type { ListedToken } from '../types/token.js';
 
+/** A further chain on which the account of a kit pays; its fields are those of the kit's own chain. */
+export type FurtherChain = Pick<AgentKitOptions, 'otherRpcUrls' | 'tokens' | 'registry' | 'explorerUrl'> & {
+  rpcUrl: string;
+};
+
 export interface AgentKitOptions {
   /** JSON-RPC over HTTP; if omitted, the setting `RPC_URL`. */
   rpcUrl?: string;
@@ -28,7 +33,10 @@ export interface AgentKitOptions {
   executor?: 'direct' | 'sign-only' | 'read-only';
   /** Slippage tolerance when an operation's inputs contain none, in basis points; default 100. */
   slippageBps?: number;
-  payments?: PaymentSettings;
+  payments?: PaymentSettings & {
+    /** Further chains on which the same account pays, tried after the kit's own in this order. */
+    chains?: readonly FurtherChain[];
+  };
   fetch?: typeof globalThis.fetch;
   /** Delay before the second attempt after a network error; default 5000. */
   networkRetryDelayMs?: number;
@@ -102,7 +110,7 @@ function findBadUrls(rpcUrl: string, others: readonly string[], explorerUrl: str
   return problems;
 }
 
-function findBadChains(chains: PaymentSettings['chains'] = []): string[] {
+function findBadChains(chains: readonly FurtherChain[] = []): string[] {
   const urls = chains.flatMap(({ rpcUrl, otherRpcUrls = [] }) => [rpcUrl, ...otherRpcUrls]);
   return urls.every(isHttpUrl) ? [] : ['an RPC address of payments.chains is not an http or https URL'];
 }

@@ -30,7 +30,7 @@ export type SignedPaymentId = Forms['id'];
 export type AnySignedMethod = SignedMethod<Forms>;
 
 /** A payload that shows none of them is read as one of the first. */
-const methods = new MethodTable([eip3009OnWire, permit2OnWire] as unknown as AnySignedMethod[]);
+const methods = new MethodTable<AnySignedMethod>([eip3009OnWire, permit2OnWire]);
 
 /** Adds a method; its forms must be declared in `SignedMethods`. Returns a function that removes it. */
 export function registerSignedMethod<Own extends MethodForms>(method: SignedMethod<Own>): () => void {
