@@ -55,10 +55,14 @@ export async function connect(
   const chainId = await client.getChainId();
   const registry = options.registry ?? (await findRegistry(client, chainId));
   const tokens = createTokenResolver(client, registry.native, registry.tokens, options.tokens);
-  const { chains, ...settings } = options.payments ?? {};
+  const { chains = [], ...settings } = options.payments ?? {};
   const payments = createPaymentLimits(registry, tokens.listed, settings);
   const environment = { chainId, client, tokens, fetch: options.fetch };
-  const limits = await readTokenLimits(options.policy, tokens, { chainId, isOwn: elsewhere !== null });
+  const limits = await readTokenLimits(options.policy, tokens, {
+    chainId,
+    isOwn: elsewhere !== null,
+    isOnly: elsewhere !== null && chains.length === 0,
+  });
   return {
     limits,
     spending: new DailySpending(),

@@ -225,6 +225,19 @@ describe('counting', () => {
   );
   const amount = fc.bigInt({ min: 0n, max: 2n ** 130n });
 
+  it('is refused when two of its limits are for one token, or one is of a chain that the kit does not use', async () => {
+    const kit = createKit({ maxPerOperation: { USDC: '1', '1328:USDC': '50', '8435:USDC': '1' } });
+    await expect(kit.plan('approve', { token: 'USDC', spender: RECEIVER, amount: '1' })).rejects.toMatchObject({
+      code: 'INVALID_CONFIGURATION',
+      details: {
+        problems: [
+          expect.stringMatching(/8435:USDC.* is of another chain than 1328, the only one$/),
+          expect.stringMatching(/USDC.* already has a limit, under another name$/),
+        ],
+      },
+    });
+  });
+
   it('uses the amount that a plan declares or that its calls can take, whichever is more', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ address, said: amount, approved: amount, value: amount })), (parts) => {

@@ -16,11 +16,15 @@ export interface TokenLimits {
   isLimited: boolean;
 }
 
+type Amounts = Readonly<Record<string, string>>;
+
 /** The chain whose limits are read. */
 interface LimitedChain {
   chainId: number;
   /** Whether a token without a chain id in the policy is one of this chain. */
   isOwn: boolean;
+  /** Whether the account is used on no other chain. */
+  isOnly: boolean;
 }
 
 /** @throws AgentKitError `INVALID_CONFIGURATION` with every limit that is invalid on this chain; `NETWORK_ERROR`. */
@@ -30,9 +34,11 @@ export async function readTokenLimits(
   chain: LimitedChain,
 ): Promise<TokenLimits> {
   const problems: string[] = [];
+  const pick = (field: string, amounts: Amounts): [string, string][] => pickChain(field, amounts, chain, problems);
+  const [operation, day] = ['policy.maxPerOperation', 'policy.maxPerDay'];
   const limits = {
-    perOperation: await readAmounts('policy.maxPerOperation', pickChain(maxPerOperation, chain), tokens, problems),
-    perDay: await readAmounts('policy.maxPerDay', pickChain(maxPerDay, chain), tokens, problems),
+    perOperation: await readAmounts(operation, pick(operation, maxPerOperation), tokens, problems),
+    perDay: await readAmounts(day, pick(day, maxPerDay), tokens, problems),
     isLimited: Object.keys({ ...maxPerOperation, ...maxPerDay }).length > 0,
   };
   assertNoProblems('The policy is invalid', problems);
@@ -41,14 +47,18 @@ export async function readTokenLimits(
 
 /** The amounts of one chain by token: `8453:USDC` is the one of chain 8453. */
 function pickChain(
-  amounts: Readonly<Record<string, string>>,
-  { chainId, isOwn }: LimitedChain,
-): Readonly<Record<string, string>> {
-  const own = Object.entries(amounts).flatMap(([reference, amount]) => {
+  field: string,
+  amounts: Amounts,
+  { chainId, isOwn, isOnly }: LimitedChain,
+  problems: string[],
+): [string, string][] {
+  return Object.entries(amounts).flatMap(([reference, amount]): [string, string][] => {
     const [, id, token = reference] = /^(\d+):(.+)$/.exec(reference) ?? [];
-    return (id === undefined ? isOwn : id === String(chainId)) ? [[token, amount]] : [];
+    if (id === undefined ? isOwn : id === String(chainId)) return [[token, amount]];
+    if (isOnly)
+      problems.push(`${field}: ${quoteUntrusted(reference)} is of another chain than ${chainId}, the only one`);
+    return [];
   });
-  return Object.fromEntries(own) as Record<string, string>;
 }
 
 /**
@@ -56,25 +66,21 @@ function pickChain(
  * @param name the name of the setting in error texts.
  * @throws AgentKitError `INVALID_CONFIGURATION` with every amount that is invalid on this chain; `NETWORK_ERROR`.
  */
-export async function readTokenAmounts(
-  name: string,
-  amounts: Readonly<Record<string, string>>,
-  tokens: TokenResolver,
-): Promise<TokenLimit[]> {
+export async function readTokenAmounts(name: string, amounts: Amounts, tokens: TokenResolver): Promise<TokenLimit[]> {
   const problems: string[] = [];
-  const limits = await readAmounts(name, amounts, tokens, problems);
+  const limits = await readAmounts(name, Object.entries(amounts), tokens, problems);
   assertNoProblems(`The setting ${name} is invalid`, problems);
   return limits;
 }
 
 async function readAmounts(
   field: string,
-  amounts: Readonly<Record<string, string>> = {},
+  amounts: readonly [reference: string, amount: string][],
   tokens: TokenResolver,
   problems: string[],
 ): Promise<TokenLimit[]> {
   const limits: TokenLimit[] = [];
-  for (const [reference, amount] of Object.entries(amounts)) {
+  for (const [reference, amount] of amounts) {
     const name = `${field}: ${quoteUntrusted(reference)}`;
     try {
       const token = await tokens.resolve(reference);

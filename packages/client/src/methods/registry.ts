@@ -1,4 +1,10 @@
-import { signedMethodOf, type PaymentErrorCode, type PaymentToSign, type SignedMethods } from '@tollgate/protocol';
+import {
+  MethodTable,
+  signedMethodOf,
+  type PaymentErrorCode,
+  type PaymentToSign,
+  type SignedMethods,
+} from '@tollgate/protocol';
 import type { PublicClient } from 'viem';
 
 import { readStateOf } from '../account/payment-state.js';
@@ -15,34 +21,32 @@ export type MethodOptions = AllowanceOptions;
 export type AnyPayingMethod = PayingMethod<keyof SignedMethods, X402Requirement, MethodOptions>;
 
 /** One line a method, the usual one of a scheme first. */
-const METHODS: AnyPayingMethod[] = [payByEip3009, payByPermit2];
+const methods = new MethodTable<AnyPayingMethod>([payByEip3009, payByPermit2]);
 
 /** Adds a method, which the protocol has to know. Returns a function that removes it. */
 export function registerPayingMethod<Kind extends keyof SignedMethods, Requirement extends SignedRequirement>(
   method: PayingMethod<Kind, Requirement>,
 ): () => void {
-  const added = method as unknown as AnyPayingMethod;
-  METHODS.push(added);
-  return () => void METHODS.splice(METHODS.indexOf(added), 1);
+  return methods.register(method as unknown as AnyPayingMethod);
 }
 
-export const listPayingMethods = (): readonly AnyPayingMethod[] => METHODS;
+export const listPayingMethods = (): readonly AnyPayingMethod[] => methods.all();
 
 /** How this client pays by a method. @throws TypeError for a kind that it never offers to pay */
 export function payingMethodOf(kind: string): AnyPayingMethod {
-  const method = METHODS.find((one) => one.kind === kind);
+  const method = methods.all().find((one) => one.kind === kind);
   if (method === undefined) throw new TypeError(`this client does not pay by ${kind}`);
   return method;
 }
 
 /** The options that give each method's contract the same allowance, as decimal text. */
 export function createAllowances(amount: string): MethodOptions {
-  return Object.fromEntries(METHODS.flatMap(({ allowance }) => (allowance ? [[allowance.option, amount]] : [])));
+  return Object.fromEntries(methods.all().flatMap(({ allowance }) => (allowance ? [[allowance.option, amount]] : [])));
 }
 
 /** Whose allowance is missing where a payment fails so, and the option that gives one; undefined for other failures. */
 export function findMissingAllowance(failure: PaymentErrorCode): { title: string; option: string } | undefined {
-  const method = METHODS.find(({ allowance }) => allowance?.failure === failure);
+  const method = methods.all().find(({ allowance }) => allowance?.failure === failure);
   return method?.allowance && { title: signedMethodOf(method).title, option: method.allowance.option };
 }
 

@@ -73,11 +73,11 @@ function judge<OneWallet extends ReadWallet>(
   return { requirement, asset, amountBaseUnits, wallet };
 }
 
-/** A server may name its network as it likes. */
-const MAX_NETWORK_LENGTH = 64;
+/** A server may name its network as it likes, also by lines that look like the client's own. */
+const NETWORK_NAME = /^[\w.:-]{1,64}$/;
 
 function createUnlisted({ network, asset, payTo }: Offer): PaymentError {
-  const token = `${asset} on ${network.slice(0, MAX_NETWORK_LENGTH)}`;
+  const token = `${asset} on ${NETWORK_NAME.test(network) ? network : 'a network of another name'}`;
   return createUntrusted(`This client may not pay with ${token} to ${payTo}.`);
 }
 

@@ -126,6 +126,13 @@ describe('an offer', () => {
       message,
     });
   });
+
+  it('of a network whose name could be read as another line is named without it', async () => {
+    const offer = { ...signed(usdc), network: 'eip155:1\n  goes to   0x1111' };
+    await expect(chooseOffer(limits({ assets: [usdc] }), { accepts: [offer] })).rejects.toMatchObject({
+      message: `This client may not pay with ${usdc.address} on a network of another name to ${PAY_TO}.`,
+    });
+  });
 });
 
 describe('of several offers', () => {

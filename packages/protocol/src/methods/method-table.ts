@@ -9,8 +9,13 @@ export class MethodTable<Method extends { readonly kind: string }> {
 
   /** Adds a method from outside. Each layer has to know it, and the protocol first. Returns a function that removes it. */
   register(method: Method): () => void {
+    if (this.#methods.some(({ kind }) => kind === method.kind))
+      throw new TypeError(`a method is registered for signed payments of kind ${method.kind} already`);
     this.#methods.push(method);
-    return () => void this.#methods.splice(this.#methods.indexOf(method), 1);
+    return () => {
+      const at = this.#methods.indexOf(method);
+      if (at !== -1) this.#methods.splice(at, 1);
+    };
   }
 
   /** The method of a payment, of its terms or of its id. */
