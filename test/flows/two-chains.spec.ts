@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { encodeJsonHeader, type Hex, type PaymentRequiredV2, type RequirementV2 } from '@tollgate/protocol';
+import { createRedis } from '@tollgate/redis';
 
 import { readHeader } from '../../apps/gateway/test/present-payments.js';
+import { Ledger } from '../../libs/ledger/src/index.js';
+import { sampleClaim, sampleHash, sampleTransfer } from '../../libs/ledger/test/sample-payments.js';
 import {
   createWallet,
   fetchWithPayment,
@@ -14,9 +17,12 @@ import {
   type TrustedAsset,
 } from '../../packages/client/src/index.js';
 import { OperatorApi } from '../../tools/cli/book/operator-api.js';
+import { NOT_DONE, tollgate } from '../../tools/cli/test/run-tollgate.js';
 import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { readBalance } from '../../tools/devnet/chain/read-balance.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import { startRedis } from '../../tools/devnet/processes/redis.js';
 import { createOperatorKey } from '../../tools/devnet/stack/create-operator-key.js';
 import { waitFor } from '../harness/retry.js';
 import { useTwoChains } from '../harness/stack/use-two-chains.js';
@@ -37,10 +43,12 @@ describe('a stack that sells on two chains in three tokens', () => {
     env: { SIGNED_PAYMENTS: 'true', FACILITATOR: 'true', RECONCILE_GRACE_SECONDS: '2' },
   });
   let operator: OperatorApi;
+  let operatorPlace: { url: string; apiKey: string };
   beforeAll(async () => {
     const { redis, bookkeeper } = running().stack;
     const apiKey = await createOperatorKey(redis.url);
-    operator = new OperatorApi({ operator: bookkeeper?.url ?? '' }, { OPERATOR_API_KEY: apiKey });
+    operatorPlace = { url: bookkeeper?.url ?? '', apiKey };
+    operator = new OperatorApi({ operator: operatorPlace.url }, { OPERATOR_API_KEY: apiKey });
   });
 
   const first = (): Devnet => running().chains.first;
@@ -85,13 +93,17 @@ describe('a stack that sells on two chains in three tokens', () => {
       txHash: await transferTokens(chain, { amountBaseUnits: BigInt(accepted.amount), token, lockReference }),
     };
   }
-  const show = async ({ accepted, txHash }: Paid): Promise<number> => {
-    const payload = { txHash, reference: accepted.extra['reference'] };
+  const present = (accepted: RequirementV2, payload: object): Promise<Response> => {
     const header = encodeJsonHeader({ x402Version: 2, accepted, payload });
-    const response = await fetch(url(), { headers: { 'PAYMENT-SIGNATURE': header } });
+    return fetch(url(), { headers: { 'PAYMENT-SIGNATURE': header } });
+  };
+  const statusOf = async (presented: Promise<Response>): Promise<number> => {
+    const response = await presented;
     await response.arrayBuffer();
     return response.status;
   };
+  const show = ({ accepted, txHash }: Paid): Promise<number> =>
+    statusOf(present(accepted, { txHash, reference: accepted.extra['reference'] }));
 
   it('offers each token at its price, and no EIP-3009 for the one that lacks it', async () => {
     expect(await readOffers()).toMatchObject([
@@ -115,6 +127,40 @@ describe('a stack that sells on two chains in three tokens', () => {
       })!;
       expect(await show({ accepted: again, txHash })).toBe(402);
     }
+  });
+
+  // Prevents: an answer is had for a payment of another option, or a signature is settled for a token it does not name.
+  it.each([
+    ['USDC on the second chain', 'USDC on the first', second, first],
+    ['USDC on the first chain', 'USDC on the second', first, second],
+    ['WDEV on the second chain', 'USDC on the same', () => ({ ...second(), asset: second().plainToken }), second],
+  ])('refuses a signature for %s as a payment in %s, and moves nothing', async (_for, _as, signed, named) => {
+    const payer = first().accounts[2]!;
+    const readBalances = (): Promise<bigint[]> => {
+      const tokens = [first(), second(), { ...second(), asset: second().plainToken }];
+      return Promise.all(tokens.map((token) => readBalance(token, payer.address)));
+    };
+    const before = await readBalances();
+    const accepted = await offerIn(named(), named().asset);
+    const { authorization, signature } = await signAuthorization(signed(), payer, { value: accepted.amount });
+    expect(await statusOf(present(accepted, { authorization, signature }))).toBe(402);
+    expect(await readBalances()).toEqual(before);
+    const mended = await signAuthorization(named(), payer, authorization);
+    expect(await statusOf(present(accepted, { authorization, signature: mended.signature }))).toBe(200);
+  });
+
+  // The named chain has no receipt of the transaction, which is what a pending one looks like.
+  it.each([
+    ['first', 'second', first, second],
+    ['second', 'first', second, first],
+  ] as const)('refuses a transfer on the %s chain by a reference of the %s', async (_paid, _named, paidOn, named) => {
+    const paid = await payByHash(paidOn());
+    const other = await offerIn(named(), named().asset);
+    const payload = { txHash: paid.txHash, reference: other.extra['reference'] };
+    const unknown = await present(other, payload);
+    expect([unknown.status, await unknown.json()]).toMatchObject([503, { code: 'transaction_pending' }]);
+    expect(await statusOf(present(paid.accepted, payload))).toBe(402);
+    expect(await show(paid)).toBe(200);
   });
 
   it.each([
@@ -197,6 +243,25 @@ describe('a stack that sells on two chains in three tokens', () => {
       expect(after - before).toBe(BigInt(paid.accepted.amount));
     });
 
+    it.each([
+      ['in USDC on the first chain', first, 'asset'],
+      ['in WDEV on the second', second, 'plainToken'],
+    ] as const)('proves a payment %s by a file that names its chain', async (_what, chain, token) => {
+      const paid = await payByHash(chain(), chain()[token]);
+      expect(await show(paid)).toBe(200);
+      const payment = await idOf(paid.txHash, chain());
+      const place = { OPERATOR_URL: operatorPlace.url, OPERATOR_API_KEY: operatorPlace.apiKey };
+      const [closed] = JSON.parse(await tollgate(['book', 'close', '--json'], place)) as [{ signer: string }];
+      const file = join(folder, `${chain().chainId}.json`);
+      await tollgate(['prove', payment, '--out', file], place);
+      const proved = await tollgate(['verify-proof', file, '--key', closed.signer]);
+      expect(proved).toContain(`tx:${chain().chainId}:${paid.txHash}`);
+      expect(proved).toContain(`${paid.accepted.amount} base units, transaction ${paid.txHash}`);
+      const changed = file.replace('.json', '-changed.json');
+      writeFileSync(changed, readFileSync(file, 'utf8').replaceAll(`tx:${chain().chainId}:`, 'tx:137:'));
+      await expect(tollgate(['verify-proof', changed, '--key', closed.signer])).rejects.toMatchObject(NOT_DONE);
+    });
+
     it('agrees with both chains, in every token', async () => {
       await waitFor('everything is compared, and nothing differs', async () => {
         const { scopes, chainOnly, bookOnly, different } = await operator.ask('GET /operator/reconcile', {});
@@ -217,5 +282,37 @@ describe('a stack that sells on two chains in three tokens', () => {
         ]),
       );
     });
+  });
+
+  it('is backed up with the payments of both chains: restored, they are spent, and earlier ones are refused', async () => {
+    const spent = [await payByHash(first()), await payByHash(second())];
+    for (const one of spent) expect(await show(one)).toBe(200);
+    const file = join(folder, 'backup');
+    const target = await startRedis({ plain: true });
+    const redis = createRedis(target.url, {});
+    try {
+      await tollgate(['backup', file, '--redis', running().stack.redis.url]);
+      await tollgate(['restore', file, '--redis', target.url]);
+      const chainIds = [first().chainId, second().chainId];
+      const ledger = new Ledger({ redis, chainIds, timeoutMs: 30_000 });
+      for (const [at, chainId] of chainIds.entries()) {
+        const blockNumber = 1_000_000;
+        await ledger.open({ chainId, blockNumber });
+        const claim = (txHash: Hex, logIndex: number) =>
+          ledger.claim(
+            sampleClaim(ledger, {
+              candidates: [
+                sampleTransfer(ledger, { id: { kind: 'transfer', chainId, txHash, logIndex }, blockNumber }),
+              ],
+              headBlockNumber: blockNumber,
+            }),
+          );
+        expect((await claim(spent[at]!.txHash, 0)).outcome).toBe('used');
+        expect(await claim(sampleHash(), 0)).toMatchObject({ outcome: 'refused', failure: 'older_than_ledger' });
+      }
+    } finally {
+      redis.disconnect();
+      await target.stop();
+    }
   });
 });
