@@ -31,7 +31,9 @@ describe('an EIP-3009 authorization', () => {
     parts().rpc.requests.length = 0;
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed' });
     const calls = ['eth_call', 'eth_getCode', 'eth_call', 'eth_call'];
-    expect(parts().rpc.requests).toEqual([[...calls, 'eth_chainId', 'eth_blockNumber']]);
+    // On a busy machine the newest block is read once more, for its time.
+    const judging = parts().rpc.requests.filter((batch) => batch.includes('eth_call'));
+    expect(judging).toEqual([[...calls, 'eth_chainId', 'eth_blockNumber']]);
   });
 
   it.each([
