@@ -76,7 +76,7 @@ export function createDocument({ app, routes, environment }: DocsParts, name: Do
     ...document,
     paths,
     components: { ...document.components, schemas: withReferred(paths, schemas) },
-  } as OpenAPIObject;
+  };
 }
 
 function describePaidRoutes(routes: readonly PaidRoute[], options: readonly PaymentOption[]): Record<string, object> {
