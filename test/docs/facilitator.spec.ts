@@ -32,9 +32,9 @@ describe('docs/facilitator.md', () => {
   );
 
   // After the commands, because they settle this very payment.
-  it('has the payment of its page as the example of /docs', async () => {
+  it('has the payment of its page as the example of /docs/facilitator', async () => {
     const written = readFileSync('examples/settle-a-payment/payment.json', 'utf8');
-    const document = (await (await fetch(`${stack().baseUrl}/docs/openapi.json`)).json()) as {
+    const document = (await (await fetch(`${stack().baseUrl}/docs/facilitator/openapi.json`)).json()) as {
       paths: Record<string, { post: { requestBody: { content: Record<string, { examples: object }> } } }>;
     };
     for (const path of ['verify', 'settle']) {
@@ -44,11 +44,14 @@ describe('docs/facilitator.md', () => {
   });
 
   it('docs/http-api.md has every operation of /docs but those of jobs, and no other', async () => {
-    const { paths } = (await (await fetch(`${stack().baseUrl}/docs/openapi.json`)).json()) as {
-      paths: Record<string, object>;
-    };
-    const served = Object.entries(paths)
-      .filter(([path]) => !path.startsWith('/agent/'))
+    const documents = ['/docs', '/docs/facilitator', '/docs/operations'].map(async (folder) => {
+      const { paths } = (await (await fetch(`${stack().baseUrl}${folder}/openapi.json`)).json()) as {
+        paths: Record<string, object>;
+      };
+      return Object.entries(paths);
+    });
+    const served = (await Promise.all(documents))
+      .flat()
       .flatMap(([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`));
     const rows = readFileSync('docs/http-api.md', 'utf8').matchAll(/^\| `([A-Z]+ \/[^`]*)` +\|/gm);
     // The pages for people are not part of the document.

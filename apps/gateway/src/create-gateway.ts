@@ -66,7 +66,7 @@ export async function createGateway(
   const renderPage = await registerPages(server, { environment, routes, redis, locks, document, settings });
   await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, settings, renderPage });
   await app.get(QueueBoard).register(server);
-  registerDocs(server, { app, routes, environment });
+  registerDocs(server, { app, routes, environment, logo: document?.brand.logo ?? null });
   completeRoutes();
   for (const route of closedRoutes)
     new Logger('Routes').error(`${route} has no access rule, so no client can reach it.`);

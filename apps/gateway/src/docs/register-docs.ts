@@ -7,26 +7,33 @@ import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
 
 import { escapeHtml } from '../pages/document.js';
 import { basePathOf } from '../pages/sale-terms.js';
-import { createDocument, type DocsParts } from './create-document.js';
+import { createDocument, DOCUMENTS, type DocsParts, type DocumentName } from './create-document.js';
 
-const renderPage = (base: string): string => `<!doctype html>
+/** A document's page in a folder of its own, but for what customers read. */
+const folderOf = (name: DocumentName): string => (name === 'sold' ? '/docs' : `/docs/${name}`);
+
+function renderPage(base: string, name: DocumentName, { environment, logo }: DocsParts): string {
+  const assets = escapeHtml(`${base}/docs`);
+  return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Tollgate</title>
-    <link rel="icon" href="${ICON_URL}" />
-    <link rel="stylesheet" href="${base}/docs/swagger-ui.css" />
+    <title>${escapeHtml(environment.pages.brandName)}</title>
+    <link rel="icon" href="${logo === null ? ICON_URL : escapeHtml(base + logo.path)}" />
+    <link rel="stylesheet" href="${assets}/swagger-ui.css" />
   </head>
   <body>
     <div id="docs"></div>
-    <script src="${base}/docs/swagger-ui-bundle.js"></script>
-    <script src="${base}/docs/start.js"></script>
+    <script src="${assets}/swagger-ui-bundle.js"></script>
+    <script src="${escapeHtml(base + folderOf(name))}/start.js"></script>
   </body>
 </html>
 `;
-const renderStart = (base: string): string =>
-  `SwaggerUIBundle({ url: ${JSON.stringify(`${base}/docs/openapi.json`)}, dom_id: '#docs', validatorUrl: null });\n`;
+}
+
+const renderStart = (folder: string): string =>
+  `SwaggerUIBundle({ url: ${JSON.stringify(`${folder}/openapi.json`)}, dom_id: '#docs', validatorUrl: null });\n`;
 // Allows only the page's own files, and no frame: people type API keys into it.
 const HEADERS = {
   'Content-Security-Policy':
@@ -35,7 +42,10 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 };
 
-/** `GET /docs` for people, `GET /docs/openapi.json` for programs: made when first asked for, so that no start waits for them. */
+/**
+ * `GET /docs` for people, `GET /docs/openapi.json` for programs, and the same below `/docs/jobs` and the like: made when
+ * first asked for, so that no start waits for them.
+ */
 export function registerDocs(server: FastifyInstance, parts: DocsParts): void {
   const base = basePathOf(parts.environment.server.publicUrl ?? '');
   const assets = swaggerUiPath();
@@ -48,9 +58,15 @@ export function registerDocs(server: FastifyInstance, parts: DocsParts): void {
   };
   const serveAsset = (file: string, type: string): void =>
     serve(`/docs/${file}`, type, () => readFileSync(join(assets, file)));
-  serve('/docs', 'text/html; charset=utf-8', () => renderPage(escapeHtml(base)));
-  serve('/docs/start.js', 'text/javascript; charset=utf-8', () => renderStart(base));
   serveAsset('swagger-ui.css', 'text/css; charset=utf-8');
   serveAsset('swagger-ui-bundle.js', 'text/javascript; charset=utf-8');
-  serve('/docs/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(createDocument(parts)));
+  const { isServed } = parts.environment.facilitator;
+  for (const name of (Object.keys(DOCUMENTS) as DocumentName[]).filter((one) => one !== 'facilitator' || isServed)) {
+    const folder = folderOf(name);
+    serve(folder, 'text/html; charset=utf-8', () => renderPage(base, name, parts));
+    serve(`${folder}/start.js`, 'text/javascript; charset=utf-8', () => renderStart(base + folder));
+    serve(`${folder}/openapi.json`, 'application/json; charset=utf-8', () =>
+      JSON.stringify(createDocument(parts, name)),
+    );
+  }
 }

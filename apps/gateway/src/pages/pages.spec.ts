@@ -273,6 +273,17 @@ describe('the page of the HTTP API', () => {
     expect(start.body).toContain('url: "/gate/docs/openapi.json"');
   });
 
+  it('has a page of its own for operations, and none for a facilitator that is not served', async () => {
+    const read = async (name: string) => {
+      const { status, body } = await get(`/docs/${name}/openapi.json`);
+      return status === 200 ? Object.keys((JSON.parse(body) as { paths: object }).paths) : status;
+    };
+    expect((await get('/docs/operations')).body).toContain('src="/docs/operations/start.js"');
+    expect((await get('/docs/operations/start.js')).body).toContain('url: "/docs/operations/openapi.json"');
+    expect(await read('operations')).toEqual(['/health/live', '/health/ready', '/metrics']);
+    expect(await read('facilitator')).toBe(404);
+  });
+
   it('is shown in no frame of another page, which could lead people to type an API key', async () => {
     const { headers, body } = await get('/docs');
     expect(body).toContain('src="/docs/start.js"');
@@ -371,6 +382,9 @@ describe('the brand', () => {
       const image = await fetch(url + path);
       expect(image.headers.get('content-type')).toBe('image/svg+xml');
       expect(image.headers.get('content-security-policy')).toContain('sandbox');
+      const docs = (await send(port, { path: '/docs' })).body;
+      expect(docs).toContain(`<link rel="icon" href="${path}" />`);
+      expect(docs).toMatch(/<title>[^<]*&lt;\/script&gt;[^<]*<\/title>/);
     });
   });
 

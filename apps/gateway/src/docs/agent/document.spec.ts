@@ -15,7 +15,7 @@ describe('the document of agent jobs', () => {
 
   beforeAll(async () => {
     agents = await AgentsFixture.start();
-    document = (await (await agents.call('/docs/openapi.json', null)).json()) as Described;
+    document = (await (await agents.call('/docs/jobs/openapi.json', null)).json()) as Described;
   });
 
   afterAll(() => agents.stop());

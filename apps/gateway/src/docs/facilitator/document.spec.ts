@@ -34,7 +34,7 @@ describe('the document of the facilitator', () => {
       VERIFY_DEADLINE_MS: '200',
       VERIFY_RETRY_MS: '100',
     });
-    document = (await (await fetch(`${gateway.url}/docs/openapi.json`)).json()) as Described;
+    document = (await (await fetch(`${gateway.url}/docs/facilitator/openapi.json`)).json()) as Described;
   });
 
   afterAll(async () => {
