@@ -1,4 +1,3 @@
-import { listSignedMethods, methodOfScheme } from '@tollgate/protocol';
 import { Command, CommanderError } from 'commander';
 
 import type { PayOptions } from './read-arguments.js';
@@ -28,11 +27,6 @@ Example, with the private key in WALLET_PRIVATE_KEY:
 Exit codes: 0 answered; 1 unexpected error; 2 wrong usage; 3 nothing was paid; 4 paid, but no answer yet: run it
 again; 5 answered with a status of 400 or more: the last line says whether the payment is still good.`;
 
-/** The contracts that need an allowance. */
-const SPENDERS = listSignedMethods()
-  .flatMap(({ spender, title }) => (spender === null ? [] : [title]))
-  .join(' and ');
-
 const collect = (text: string, others: string[] = []): string[] => [...others, text];
 
 /** The pay command, as a program of its own and below \`tollgate\`. Its action loads the code that pays. */
@@ -61,9 +55,9 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
     )
     .option(
       '--approve <amount>',
-      `approve ${SPENDERS} for this amount of the token, in a transaction of its own, if a payment needs it. Metered ` +
-        `routes are paid by ${methodOfScheme('upto')?.title}, with --max as the signed maximum. Without an allowance and ` +
-        'without this option, the full price of a metered route is paid',
+      'approve Permit2 for this amount of the token, in a transaction of its own, if a payment needs it. Metered ' +
+        'routes are paid by Permit2, with --max as the signed maximum. Without an allowance and without this option, ' +
+        'the full price of a metered route is paid',
     )
     .optionsGroup('Wallet:')
     .option('--rpc <url>', 'JSON-RPC endpoint of the chain')
