@@ -44,7 +44,7 @@ file AGENT_SECRET_FILE), which must be the agent workers' own.`,
     .query('limit', 'Changes what the facilitator takes with a key, from the next request on.')
     .argument('<id>', 'id of the key: the 12 characters after tgk_')
     .requiredOption('--accepts <names>', LIMIT, parseList)
-    .example('keys limit 1a2b3c4d5e6f --accepts eip155:8453,eip155:1329')
+    .example('keys limit 1a2b3c4d5e6f --accepts default')
     .answers(async (id: string, options: LimitOptions) => (await load()).limitKey(id, options, env));
 
   keys

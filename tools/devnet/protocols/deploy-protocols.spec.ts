@@ -21,7 +21,7 @@ describe('a devnet with protocols', () => {
   it('has code at every address that the agent kit knows', async () => {
     expect(chain.contracts).toEqual(DEVNET_CONTRACTS);
     const addresses = addressesIn(chain.contracts);
-    expect(addresses).toHaveLength(23);
+    expect(addresses).toHaveLength(22);
     const codes = (await callRpcBatch(
       chain.rpcUrl,
       addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
