@@ -17,9 +17,14 @@ export function keccak256(bytes: Uint8Array): Uint8Array {
   return hashInJavaScript(bytes, 'bytes');
 }
 
+/** The keccak256 of bytes, in hexadecimal. */
+export function keccak256OfBytes(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(keccak256(bytes)).toString('hex')}`;
+}
+
 /** The keccak256 of bytes that are written in hexadecimal. */
 export function keccak256Hex(bytes: Hex): Hex {
-  return `0x${Buffer.from(keccak256(Buffer.from(bytes.slice(2), 'hex'))).toString('hex')}`;
+  return keccak256OfBytes(Buffer.from(bytes.slice(2), 'hex'));
 }
 
 /** @throws what the compilation of WASM throws */

@@ -1,4 +1,4 @@
-import { keccak256Hex } from '@tollgate/crypto';
+import { keccak256OfBytes } from '@tollgate/crypto';
 import type { Hex } from '@tollgate/protocol';
 
 import type { PayOption } from '../../web/page-data.js';
@@ -46,7 +46,8 @@ export function issueSales(
 ): IssuedSale[] {
   return sales.map(({ terms: { option, maxTimeoutSeconds }, sold: { priceBaseUnits } }, at) => {
     const reference = references[at] ?? '';
-    const lock = keccak256Hex(`0x${Buffer.from(reference).toString('hex')}`);
+    // As `lockOf` of the protocol, whose hash is of JavaScript.
+    const lock = keccak256OfBytes(Buffer.from(reference));
     const { asset, payTo, chain } = option;
     const expiresAtMs = Date.now() + maxTimeoutSeconds * 1000;
     const { id: chainId, network } = chain;

@@ -1,4 +1,4 @@
-import { keccak256Hex, recoverAccount } from '@tollgate/crypto';
+import { keccak256OfBytes, recoverAccount } from '@tollgate/crypto';
 import { canonicalJson, type Hex } from '@tollgate/protocol';
 import { z } from 'zod';
 
@@ -34,7 +34,7 @@ export function closingBytes(content: ClosingContent): Uint8Array {
 }
 
 export function closingHash(content: ClosingContent): Hex {
-  return keccak256Hex(`0x${Buffer.from(closingBytes(content)).toString('hex')}`);
+  return keccak256OfBytes(closingBytes(content));
 }
 
 /** The account that signed this content, in lower case; null when the hash or the signature does not fit it. */
