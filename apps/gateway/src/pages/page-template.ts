@@ -1,5 +1,4 @@
-/** A mark, also as JSON has it: there its text takes the place of the quotation marks too. */
-const MARK = /"?(?:\u0001|\\u0001)(\w+)(?:\u0001|\\u0001)"?/;
+import { cutAtMarks } from '../paywall/offer/challenge-template.js';
 
 /** A page that is rendered once, with marks (`markOf`) for what differs, and filled in for each request. */
 export class PageTemplate {
@@ -7,7 +6,7 @@ export class PageTemplate {
   readonly #parts: readonly string[];
 
   constructor(marked: string) {
-    this.#parts = marked.split(MARK);
+    this.#parts = cutAtMarks(marked);
   }
 
   /** @param texts ASCII, by the names of the marks, each escaped for the place where it stands */

@@ -35,7 +35,7 @@ export class ChallengeTemplate {
       asset: facts.asset,
       extra: { name: facts.assetName, version: facts.assetVersion, reference: markOf('reference') },
     };
-    const [start = '', , middle = '', , end = ''] = cutAtMarks(toAsciiJson(createChallenge(requirement)));
+    const [start = '', , middle = '', , end = ''] = cutObjectAtMarks(toAsciiJson(createChallenge(requirement)));
     this.#start = start;
     this.#middle = `${middle}"`;
     this.#end = `"${end}`;
@@ -64,17 +64,20 @@ export function toUtf8Json(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('latin1');
 }
 
-const MARK = /"?\\u0001(\w+)\\u0001"?/;
+/** As text, or as JSON has it. */
+const MARK = /"?(?:\u0001|\\u0001)(\w+)(?:\u0001|\\u0001)"?/;
 
 /** A placeholder for a part that differs in each challenge. */
 export function markOf(name: string): string {
   return `\u0001${name}\u0001`;
 }
 
-/**
- * An object's JSON, cut at its marks: alternating text and names of marks, without the quotation marks around a mark.
- * The last text lacks the closing brace, since an error may still follow.
- */
-export function cutAtMarks(json: string): string[] {
-  return json.slice(0, -1).split(MARK);
+/** Alternating text and names of marks, without the quotation marks around a mark. */
+export function cutAtMarks(text: string): string[] {
+  return text.split(MARK);
+}
+
+/** An object's JSON, cut at its marks. The last text lacks the closing brace, since an error may still follow. */
+export function cutObjectAtMarks(json: string): string[] {
+  return cutAtMarks(json.slice(0, -1));
 }

@@ -16,7 +16,7 @@ import {
   type RequirementV2,
 } from '@tollgate/protocol';
 
-import { cutAtMarks, markOf, toUtf8Json, type ChallengeFacts } from './challenge-template.js';
+import { cutObjectAtMarks, markOf, toUtf8Json, type ChallengeFacts } from './challenge-template.js';
 import type { PublicOrigin } from './public-origin.js';
 import type { SignInParts } from './sign-in-nonces.js';
 
@@ -249,7 +249,7 @@ class RequiredTemplate {
   readonly #pieces: readonly Piece[];
 
   constructor(offer: PaymentRequiredV2) {
-    const [start = '', , middle = '', ...rest] = cutAtMarks(toUtf8Json(offer));
+    const [start = '', , middle = '', ...rest] = cutObjectAtMarks(toUtf8Json(offer));
     this.#start = start;
     this.#middle = middle;
     const pieces: Piece[] = [];
