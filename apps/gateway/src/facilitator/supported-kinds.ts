@@ -26,7 +26,7 @@ export class SupportedKinds {
 
   constructor(@Inject(PaywallConnections) { redis, ledger, options }: PaywallConnections) {
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });
-    const settling = options.list.map(({ option }) => option).filter((option) => listSettled(option).length > 0);
+    const settling = options.list.map(({ option }) => option).filter((option) => isSettled(option));
     this.#relayers = chainsOf(settling).map((chain) => ({
       chainId: chain.id,
       options: settling.filter((option) => option.chain === chain),
@@ -38,7 +38,7 @@ export class SupportedKinds {
   async read(key: ApiKey | null): Promise<SupportedResponse> {
     const accepted = this.#relayers.flatMap(({ options, ...chain }) => {
       const own = options.filter((option) => key === null || mayAccept(key, namesOf(option)));
-      return own.length === 0 ? [] : [{ ...chain, settled: new Set(own.flatMap(listSettled)) }];
+      return own.length === 0 ? [] : [{ ...chain, options: own }];
     });
     // Includes every account that was ever a relayer; empty while the journal is unavailable.
     const chains = await Promise.all(
@@ -46,8 +46,8 @@ export class SupportedKinds {
     );
     const addresses = chains.flatMap(({ relayers }) => relayers.map(({ address }) => address));
     return {
-      kinds: chains.flatMap(({ chainId, relayers, settled }) =>
-        listKinds(chainId, relayers).filter(({ x402Version, scheme }) => settled.has(`${x402Version} ${scheme}`)),
+      kinds: chains.flatMap(({ chainId, relayers, options }) =>
+        listKinds(chainId, relayers).filter((kind) => options.some((option) => isSettled(option, kind))),
       ),
       extensions: [],
       signers: { 'eip155:*': [...new Set(addresses)] },
@@ -55,13 +55,15 @@ export class SupportedKinds {
   }
 }
 
-/** The versions of x402, each with a scheme, by which payments in an option are settled; none where its chain has no relayers or it lists no signed method. */
-function listSettled(option: PaymentOption): string[] {
-  if (!option.chain.settles) return [];
-  return listSignedMethods().flatMap(({ transferMethod, schemes, versions }) =>
-    isOffered(option, transferMethod)
-      ? versions.flatMap((version) => schemes.map((scheme) => `${version} ${scheme}`))
-      : [],
+/** Whether payments in an option are settled, of a kind where one is given. Its chain must have relayers. */
+function isSettled(option: PaymentOption, kind?: Pick<SupportedKind, 'x402Version' | 'scheme'>): boolean {
+  return (
+    option.chain.settles &&
+    listSignedMethods().some(
+      ({ transferMethod, schemes, versions }) =>
+        isOffered(option, transferMethod) &&
+        (kind === undefined || (versions.includes(kind.x402Version) && schemes.some((one) => one === kind.scheme))),
+    )
   );
 }
 
