@@ -15,6 +15,7 @@ export { joinTransports } from './network/rpc-client.js';
 export { findRefusal, isUnanswered, readDetails, readNoAnswer, type NoAnswer } from './network/rpc-failure.js';
 export { isCharge } from './offer/charge-requirement.js';
 export type { AllowedOffer, ReadWallet, SkippedOffer } from './offer/judge-offers.js';
+export { networkNamesOf } from './offer/trusted-asset.js';
 export { isSignable, wayOf, type PaymentWay } from './offer/signable-requirement.js';
 export { createPaymentCall, createPaymentToSign } from './sign/create-payment-to-sign.js';
 export { readOffers, type Offers } from './sign/read-offers.js';

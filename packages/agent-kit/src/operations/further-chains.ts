@@ -1,20 +1,18 @@
-import { caip2Of, v1NetworkOf } from '@tollgate/protocol';
+import { networkNamesOf } from '@tollgate/client/internal';
+import { caip2Of } from '@tollgate/protocol';
 
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { PaymentDraftContext } from './define/operation.js';
 
 /** The chain's names in offers. */
-export function networkNamesOf({
-  chainId,
-  payments,
-}: Pick<PaymentDraftContext, 'chainId' | 'payments'>): (string | null)[] {
-  return [payments?.network ?? null, caip2Of(chainId), v1NetworkOf(chainId)];
+export function namesInOffers({ chainId, payments }: PaymentDraftContext): (string | null)[] {
+  return networkNamesOf({ chainId, network: payments?.network ?? caip2Of(chainId) });
 }
 
 /** @throws AgentKitError `INVALID_CONFIGURATION` where an offer could name both chains, and be paid on the wrong one */
 export function assertOtherChain(context: PaymentDraftContext, known: readonly PaymentDraftContext[]): void {
-  const names = networkNamesOf(context);
-  const same = known.find((other) => networkNamesOf(other).some((name) => name !== null && names.includes(name)));
+  const names = namesInOffers(context);
+  const same = known.find((other) => namesInOffers(other).some((name) => name !== null && names.includes(name)));
   if (!same) return;
   throw new AgentKitError(
     'INVALID_CONFIGURATION',

@@ -12,7 +12,7 @@ import { explainFailure } from '../chain/explain-failure.js';
 import type { PaymentLimits } from '../payments/payment-limits.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { PaymentDraftContext } from './define/operation.js';
-import { networkNamesOf } from './further-chains.js';
+import { namesInOffers } from './further-chains.js';
 
 export type PaymentPlace = PaymentDraftContext & { payments: PaymentLimits };
 
@@ -24,7 +24,7 @@ export async function listPaying(
   context: PaymentDraftContext,
   { accepts }: Offers = { accepts: [] },
 ): Promise<{ paying: [PaymentPlace, ...PaymentPlace[]]; problems: readonly string[] }> {
-  const names = networkNamesOf(context);
+  const names = namesInOffers(context);
   const isOwn = isPaying(context) && accepts.every(({ network }) => names.includes(network));
   const { contexts, problems } = (!isOwn && (await context.elsewhere?.())) || { contexts: [], problems: [] };
   const [first, ...others] = [context, ...contexts].filter(isPaying);

@@ -15,15 +15,20 @@ export interface TrustedAsset {
   maxAmount?: string;
 }
 
+/** The names of a chain in offers: the server's, and those of the two versions of x402. */
+export function networkNamesOf({ network, chainId }: Pick<TrustedAsset, 'network' | 'chainId'>): (string | null)[] {
+  return [network, caip2Of(chainId), v1NetworkOf(chainId)];
+}
+
 const isSameAddress = (one: Hex, other: Hex): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** Whether an offer asks for this asset, for a recipient that may be paid. */
 export function isInAsset(
-  { network, chainId, address, payTo }: TrustedAsset,
+  { address, payTo, ...chain }: TrustedAsset,
   asked: Pick<PaymentRequirement, 'network' | 'asset' | 'payTo'>,
 ): boolean {
   return (
-    [network, caip2Of(chainId), v1NetworkOf(chainId)].includes(asked.network) &&
+    networkNamesOf(chain).includes(asked.network) &&
     isSameAddress(address, asked.asset) &&
     (payTo === undefined || isSameAddress(payTo, asked.payTo))
   );
