@@ -247,6 +247,7 @@ describe('the verifier', () => {
           async () => (await store.hget(birthKey(BUCKETS - 1, 1328), 'exact')) === '1',
         ),
       );
+      await waitFor('the token has told its decimals', async () => (await get('/health/ready')).status === 200);
       await mineAfter(startedAtMs);
       const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
       expect(await ask(createRequest(txHash))).toMatchObject({ outcome: 'claimed' });

@@ -1,5 +1,6 @@
 import {
   ASSET_DECIMALS_DIFFER,
+  ASSET_DECIMALS_UNKNOWN,
   COMPARE_SETTINGS,
   RequestReplyClient,
   RequestReplyServer,
@@ -74,15 +75,18 @@ describe('a gateway among verifiers with different settings', () => {
     expect(asked.differing).toBe(1);
   });
 
-  it('does not agree with a verifier that finds the token of the option changed', async () => {
-    const server = new RequestReplyServer({ redisUrl: redis.url, queue: 'verify' });
-    const unready = { outcome: 'unavailable', reason: ASSET_DECIMALS_DIFFER };
-    server.addHandler(COMPARE_SETTINGS, () => Promise.resolve(unready));
-    await server.listen(() => undefined);
-    servers.push(server);
-    expect(await ask()).toEqual(unready);
-    expect(agreement.isFresh()).toBe(false);
-  });
+  it.each([ASSET_DECIMALS_DIFFER, ASSET_DECIMALS_UNKNOWN])(
+    'does not agree with a verifier that says %s',
+    async (reason) => {
+      const server = new RequestReplyServer({ redisUrl: redis.url, queue: 'verify' });
+      const unready = { outcome: 'unavailable', reason };
+      server.addHandler(COMPARE_SETTINGS, () => Promise.resolve(unready));
+      await server.listen(() => undefined);
+      servers.push(server);
+      expect(await ask()).toEqual(unready);
+      expect(agreement.isFresh()).toBe(false);
+    },
+  );
 
   it('notices an agreement without any payment', async () => {
     const watch = new SettingsWatch(verifiers, agreement);

@@ -159,11 +159,12 @@ describe('the tokens of a chain, compared with the settings', () => {
     tokens.onApplicationShutdown();
   });
 
-  it('stay as they were while the chain is down, and are compared soon where it was never up', async () => {
+  it('are not judged in before the chain was up, and stay as they were while it is down again', async () => {
     isDown = true;
     const tokens = create();
     await tokens.start();
-    expect([faultsOf(tokens), tokens.takesAuthorizations(usdc)]).toEqual([[null, null], undefined]);
+    const untold = { outcome: 'unavailable', reason: 'asset_decimals_unknown', retryAfterMs: 1_000 };
+    expect([faultsOf(tokens), tokens.takesAuthorizations(usdc)]).toEqual([[untold, untold], undefined]);
     decimals.set(weth.asset, 8n);
     isDown = false;
     await jest.advanceTimersByTimeAsync(1_000);

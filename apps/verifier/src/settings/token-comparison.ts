@@ -2,7 +2,7 @@ import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type ChainReader, ChainUnavailableError } from '@tollgate/chain';
 import { VARIABLE_NAMES, type OptionNames, type PaymentOption } from '@tollgate/config';
 import { listSignedMethods, type Hex } from '@tollgate/protocol';
-import { ASSET_DECIMALS_DIFFER, type OptionUnready } from '@tollgate/transport';
+import { ASSET_DECIMALS_DIFFER, ASSET_DECIMALS_UNKNOWN, type OptionUnready } from '@tollgate/transport';
 import { verificationMethods, type AcceptedAssets, type MisnamedToken } from '@tollgate/verification';
 
 import { optionLabelOf } from '../metrics/verifier-metrics.js';
@@ -59,8 +59,10 @@ export class TokenComparison implements OnApplicationShutdown {
     clearTimeout(this.#timer);
   }
 
-  /** The answer to a question about an option whose token has other decimals; null for any other option. */
+  /** The answer to a question about an option whose token has other decimals, or has not told them; else null. */
   findFault(option: PaymentOption): OptionUnready | null {
+    if (!this.#decimals.has(option.asset))
+      return { outcome: 'unavailable', reason: ASSET_DECIMALS_UNKNOWN, retryAfterMs: SOON_MS };
     if (this.#otherDecimalsOf(option) === null) return null;
     return { outcome: 'unavailable', reason: ASSET_DECIMALS_DIFFER, retryAfterMs: RETRY_AFTER_MS };
   }

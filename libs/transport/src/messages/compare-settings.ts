@@ -28,14 +28,17 @@ export type SettingsComparison = z.output<typeof settingsComparison>;
 export type SettingsDiffer = z.output<typeof unavailable> & { reason: 'settings_differ' };
 
 /**
- * The reason of each answer about an option whose token has other decimals than the settings say. It is no agreement on
- * the settings: the option must not be offered.
+ * The reasons of each answer about an option whose token has other decimals than the settings say, or has not told them
+ * yet. It is no agreement on the settings: the option must not be offered.
  */
 export const ASSET_DECIMALS_DIFFER = 'asset_decimals_differ';
-export type OptionUnready = z.output<typeof unavailable> & { reason: typeof ASSET_DECIMALS_DIFFER };
+export const ASSET_DECIMALS_UNKNOWN = 'asset_decimals_unknown';
+export type OptionUnready = z.output<typeof unavailable> & {
+  reason: typeof ASSET_DECIMALS_DIFFER | typeof ASSET_DECIMALS_UNKNOWN;
+};
 
 export function isOptionUnready(answer: { outcome: string }): answer is OptionUnready {
-  return 'reason' in answer && answer.reason === ASSET_DECIMALS_DIFFER;
+  return 'reason' in answer && (answer.reason === ASSET_DECIMALS_DIFFER || answer.reason === ASSET_DECIMALS_UNKNOWN);
 }
 
 /** True for the answer of a verifier whose payment settings differ from the asker's. */
