@@ -57,7 +57,7 @@ describe('npm run dev', () => {
     // Secrets, a wallet to click with, and the world stay for the next time.
     const kept = ['agent-secret', 'book-signing-key', 'challenge-secret', 'test-wallet.js', 'world'];
     expect(readdirSync(runs.folder)).toEqual(kept);
-  }, 180_000);
+  }, 300_000);
 
   it('sells on two chains with --chains 2, and goes on with both', async () => {
     const buy = async (): Promise<number> => {
@@ -80,7 +80,7 @@ describe('npm run dev', () => {
     expect(await buy()).toBe(1000);
     expect(await buy()).toBe(2000);
     expect(readdirSync(runs.folder)).toContain('payments.yaml');
-  }, 300_000);
+  }, 540_000);
 
   it('reports all wrong settings at once, of every service, before it starts any', async () => {
     const dev = await runScript('dev', { MAX_IN_FLIGHT: '0', LANE_MAX_IN_FLIGHT: '0', LEASE_MS: '0' });
@@ -89,7 +89,7 @@ describe('npm run dev', () => {
       expect(dev.logs()).toMatch(wrong);
     }
     expect(dev.logs()).not.toContain('is ready at');
-  }, 180_000);
+  }, 300_000);
 
   it('runs twice in one folder, each with addresses and a state of its own', async () => {
     const first = await runScript('dev');
@@ -105,7 +105,7 @@ describe('npm run dev', () => {
     first.signal('SIGINT');
     await first.exited;
     expect(await askWeather(secondState)).toBe(402);
-  }, 240_000);
+  }, 540_000);
 
   it('reports which process died, and stops the others', async () => {
     const dev = await runScript('dev');
@@ -119,7 +119,7 @@ describe('npm run dev', () => {
     await expect(askWeather(state)).rejects.toThrow();
     // So the next start moves its world aside.
     expect(readdirSync(join(runs.folder, 'world'))).not.toContain('kept.json');
-  }, 180_000);
+  }, 300_000);
 });
 
 async function findProcess(pids: number[], argument: string): Promise<{ pid: number }> {
