@@ -28,7 +28,10 @@ export async function retryUntilPaid(
       return { body: body ?? '', isReplay: response.headers.has('Idempotent-Replayed'), before };
     }
     before.push(status);
-    if (!mayCome.includes(status)) throw new Error(`a payer was answered ${status}: ${body ?? ''}`);
+    if (!mayCome.includes(status))
+      throw new Error(
+        `a payer was answered ${status} ${response?.headers.get('X-Payment-Failure') ?? ''}: ${body ?? ''}`,
+      );
     if (Date.now() > giveUpMs) throw new Error(`a payer was never answered, but ${before.join(', ')}`);
     await sleep(50);
   }

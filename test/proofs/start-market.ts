@@ -56,6 +56,8 @@ export async function startMarket(): Promise<Market> {
           // out.
           RPC_TIMEOUT_MS: '2000',
           RECEIPT_WAIT_MS: '0',
+          // Payments are made before the run, and redeemed until its end; the default of 900 is shorter than a slow run.
+          REDEMPTION_WINDOW_SECONDS: '14400',
         },
       }),
     );
