@@ -74,13 +74,13 @@ export class TokenComparison implements OnApplicationShutdown {
 
   /** @throws Error while no option can be judged */
   assertReady(): void {
-    if (this.#tokens.some((token) => this.#isReady(token))) return;
+    if (this.readiness.some(({ isReady }) => isReady)) return;
     throw new Error(this.unready.join(' ') || 'no token has told its decimals yet');
   }
 
   /** For each token, by the name that its options have in common: whether payments in it are judged. */
   get readiness(): { option: string; isReady: boolean }[] {
-    return this.#tokens.map((token) => ({ option: optionLabelOf(token), isReady: this.#isReady(token) }));
+    return this.#tokens.map((token) => ({ option: optionLabelOf(token), isReady: this.findFault(token) === null }));
   }
 
   /** For the body of the readiness: one sentence for each token that nothing is judged in, with its option. */
@@ -114,10 +114,6 @@ export class TokenComparison implements OnApplicationShutdown {
     const isTold = this.#misnamed !== null && this.#tokens.every(({ asset }) => this.#decimals.has(asset));
     const again = (): void => void this.compare().finally(() => this.#compareLater());
     this.#timer = setTimeout(again, isTold ? AGAIN_MS : SOON_MS).unref();
-  }
-
-  #isReady(token: PaymentOption): boolean {
-    return this.#decimals.has(token.asset) && this.#otherDecimalsOf(token) === null;
   }
 
   /** Null where they are equal, or not known to differ. */
