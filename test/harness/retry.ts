@@ -28,10 +28,8 @@ export async function retryUntilPaid(
       return { body: body ?? '', isReplay: response.headers.has('Idempotent-Replayed'), before };
     }
     before.push(status);
-    if (!mayCome.includes(status))
-      throw new Error(
-        `a payer was answered ${status} ${response?.headers.get('X-Payment-Failure') ?? ''}: ${body ?? ''}`,
-      );
+    const code = response?.headers.get('X-Payment-Failure') ?? 'no failure code';
+    if (!mayCome.includes(status)) throw new Error(`a payer was answered ${status}, ${code}: ${body ?? ''}`);
     if (Date.now() > giveUpMs) throw new Error(`a payer was never answered, but ${before.join(', ')}`);
     await sleep(50);
   }

@@ -12,8 +12,8 @@ import { createProof } from '../harness/payments/pay.js';
 const OPTIONS = 3;
 /** In base units, at a price of 0.001. */
 const PRICES = [1_000n, 1_000n, 400_000_000_000n] as const;
-/** Longer than a run. */
-const VALID_SECONDS = 14_400;
+/** How long a payment can be redeemed after it is made, before the run: longer than a run. */
+export const VALID_SECONDS = 14_400;
 
 type Method =
   /** A transfer that is locked to its challenge, and one that is not. */

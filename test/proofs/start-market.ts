@@ -7,6 +7,7 @@ import { startTwoChains, type TwoChains } from '../../tools/devnet/chain/two-cha
 import { keepParts } from '../../tools/devnet/processes/keep-parts.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { startUpstream, type Upstream } from '../flows/start-upstream.js';
+import { VALID_SECONDS } from './chaos-payments.js';
 
 const PATH = '/v1/quotes/A';
 const ROUTES = `routes: [{ path: ${PATH}, price: "0.001", upstream: "\${UPSTREAM}" }]`;
@@ -56,8 +57,7 @@ export async function startMarket(): Promise<Market> {
           // out.
           RPC_TIMEOUT_MS: '2000',
           RECEIPT_WAIT_MS: '0',
-          // Payments are made before the run, and redeemed until its end; the default of 900 is shorter than a slow run.
-          REDEMPTION_WINDOW_SECONDS: '14400',
+          REDEMPTION_WINDOW_SECONDS: String(VALID_SECONDS),
         },
       }),
     );
